@@ -1,0 +1,12 @@
+//! A virtual waiting room for Cloudflare Workers.
+//!
+//! The folders stand in the order in which a request travels; `ARCHITECTURE.md` has the map.
+
+pub mod gate;
+pub mod page;
+pub mod room;
+pub mod site;
+pub mod time;
+
+#[cfg(target_arch = "wasm32")]
+mod worker;

@@ -1,0 +1,58 @@
+//! What a page says: the facts that the gate hands to the page, whatever its form.
+
+use super::super::site::room::QueueingMethod;
+use crate::time::Instant;
+
+/// What a waiting visitor is told. The HTML page, a custom template and the JSON answer are all
+/// written from this.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facts {
+    /// Why the visitor waits.
+    pub state: State,
+    /// The visitor's place in line, from 1; none before a number was given.
+    pub position: Option<u64>,
+    /// How many waiting visitors come before this one.
+    pub users_ahead: Option<u64>,
+    /// How far the visitor has come since they joined, in percent: 0 to 100.
+    pub progress_percent: Option<u8>,
+    /// The expected wait in minutes, rounded up; none where it cannot be told.
+    pub wait_minutes: Option<u32>,
+    /// The visitor's last counted attempt.
+    pub last_updated: Instant,
+    /// Seconds until the visitor should ask again; 0 under plain `reject`.
+    pub refresh_interval_seconds: u32,
+    /// The room's method.
+    pub queueing_method: QueueingMethod,
+    /// Something the page must add to the state.
+    pub notice: Option<Notice>,
+}
+
+/// Why a visitor waits.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum State {
+    /// First contact while the room queues: the client shall come back at once for its number.
+    Joining,
+    /// In line.
+    Queueing,
+    /// In line, and the turn has come: the client shall come back at once and enter.
+    Called,
+    /// `queue_all`: in line, nobody is admitted for now.
+    QueueAll,
+    /// The method is `reject`.
+    Rejecting,
+    /// The room cannot be reached; the place, if any, is kept.
+    Unavailable,
+    /// The visitor left the line or the site by their own wish.
+    Left,
+}
+
+/// Something the page adds to the state.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Notice {
+    /// The request carried a form or another body: nothing of it was sent on.
+    NothingSent,
+    /// The place in line had lapsed; this is a new one.
+    PlaceLapsed,
+    /// The session had ended; this is a new place.
+    SessionOver,
+}

@@ -1,0 +1,3 @@
+//! What a waiting visitor sees.
+
+pub mod facts;
