@@ -1,6 +1,6 @@
 //! What a page says: the facts that the gate hands to the page, whatever its form.
 
-use super::super::site::room::QueueingMethod;
+use crate::site::room::QueueingMethod;
 use crate::time::Instant;
 
 /// What a waiting visitor is told. The HTML page, a custom template and the JSON answer are all
