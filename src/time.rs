@@ -90,3 +90,11 @@ impl Sub<Span> for Instant {
         Self(self.0.saturating_sub(span.0))
     }
 }
+
+impl Add for Span {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}

@@ -1,1 +1,7 @@
-//! To be written.
+//! The room: who is in, who waits, whose turn it is.
+
+pub mod ledger;
+pub mod message;
+pub mod number;
+pub mod policy;
+pub mod snapshot;

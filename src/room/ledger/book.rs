@@ -1,0 +1,309 @@
+//! The durable part of a room, and the only ways in which it changes.
+//!
+//! A [`Book`] changes through [`Effect`]s, which are stored, and through the passing of time, which
+//! needs no storing: applying the stored effects at their times to the stored checkpoint gives the
+//! same book again.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::door::Door;
+use super::rate::RateWindow;
+use super::slots::{Slot, Slots};
+use super::spent::Spent;
+use super::tickets::Tickets;
+use super::{EXPIRY_GRACE, PLACE_MEMORY};
+use crate::room::number::{Incarnation, TicketId, TicketNumber};
+use crate::time::{Instant, Span};
+
+/// So many ended sessions whose pass has not run out are told to the edges at a time.
+pub const MOST_REVOKED: usize = 1024;
+
+/// Calls that follow one another within this time are kept as one.
+const CALLS_JOINED_WITHIN: Span = Span::from_secs(1);
+
+/// A change that must outlast the object's memory.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub enum Effect {
+    /// The next number is given.
+    Issued {
+        /// The number: always the one after the last.
+        number: TicketNumber,
+        /// Whose it is.
+        ticket: TicketId,
+    },
+    /// Every number up to this one may come to the door.
+    Called {
+        /// The highest number called.
+        up_to: TicketNumber,
+    },
+    /// A called visitor has come while every slot was taken.
+    CameToDoor {
+        /// The visitor's number.
+        number: TicketNumber,
+    },
+    /// A visitor takes a slot.
+    Admitted {
+        /// The visitor's number.
+        number: TicketNumber,
+        /// When the pass ends.
+        expires: Instant,
+        /// Whether the pass is provisional.
+        provisional: bool,
+    },
+    /// A visitor keeps the slot for longer.
+    Renewed {
+        /// The visitor's number.
+        number: TicketNumber,
+        /// When the pass ends.
+        expires: Instant,
+    },
+    /// A visitor gives up the slot or the place in line.
+    Ended {
+        /// The visitor's number.
+        number: TicketNumber,
+    },
+}
+
+/// What a number stands for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Standing {
+    /// It was never given.
+    Unknown,
+    /// Its turn has not come.
+    Waiting,
+    /// It may come to the door, or stands there.
+    Called,
+    /// It holds a slot.
+    Active(Slot),
+    /// Its turn is over.
+    Spent,
+}
+
+/// The durable part of a room.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Book {
+    /// Which life of the storage this is.
+    pub incarnation: Incarnation,
+    /// Rows stored so far.
+    pub sequence: u64,
+    /// The room's time. Never goes back.
+    pub time: Instant,
+    /// The highest number given.
+    pub issued: u64,
+    /// The highest number called.
+    pub called: u64,
+    /// Every number up to here is active, at the door or spent.
+    floor: u64,
+    slots: Slots,
+    spent: Spent,
+    rate: RateWindow,
+    tickets: Tickets,
+    /// The calls since `floor`: the highest number and the time of each.
+    calls: VecDeque<(u64, Instant)>,
+    /// The visitors at the door.
+    pub(super) door: Door,
+    /// Ended sessions whose pass has not run out, and when it does.
+    revoked: VecDeque<(TicketNumber, Instant)>,
+}
+
+impl Book {
+    /// An empty room.
+    pub fn new(incarnation: Incarnation, now: Instant) -> Self {
+        Self {
+            incarnation,
+            sequence: 0,
+            time: now,
+            issued: 0,
+            called: 0,
+            floor: 0,
+            slots: Slots::default(),
+            spent: Spent::default(),
+            rate: RateWindow::default(),
+            tickets: Tickets::default(),
+            calls: VecDeque::new(),
+            door: Door::default(),
+            revoked: VecDeque::new(),
+        }
+    }
+
+    /// What `number` stands for.
+    pub(super) fn standing(&self, number: TicketNumber) -> Standing {
+        if let Some(slot) = self.slots.get(number) {
+            return if slot.closing {
+                Standing::Spent
+            } else {
+                Standing::Active(slot)
+            };
+        }
+        if number.get() > self.issued {
+            Standing::Unknown
+        } else if self.spent.contains(number) {
+            Standing::Spent
+        } else if self.door.contains(number) {
+            Standing::Called
+        } else if number.get() <= self.floor {
+            Standing::Spent
+        } else if number.get() <= self.called {
+            Standing::Called
+        } else {
+            Standing::Waiting
+        }
+    }
+
+    /// Active sessions.
+    pub fn active(&self) -> u32 {
+        self.slots.active()
+    }
+
+    /// Admissions of the last 60 seconds.
+    pub fn admitted_last_minute(&self) -> u32 {
+        self.rate.count()
+    }
+
+    /// The number that `ticket` was given.
+    pub fn number_of(&self, ticket: TicketId) -> Option<TicketNumber> {
+        self.tickets.get(ticket)
+    }
+
+    /// The number that the next arrival gets.
+    pub fn next_number(&self) -> TicketNumber {
+        TicketNumber::new(self.issued + 1).unwrap_or(TicketNumber::MAX)
+    }
+
+    /// The called numbers that were called after `since` and have not come yet.
+    pub fn expected_since(&self, since: Instant) -> Vec<(TicketNumber, Instant)> {
+        let mut expected = Vec::new();
+        let mut first = self.floor + 1;
+        for &(up_to, at) in &self.calls {
+            if at > since {
+                let numbers = (first..=up_to).filter_map(TicketNumber::new);
+                let not_come = numbers.filter(|number| {
+                    !self.door.contains(*number) && self.standing(*number) == Standing::Called
+                });
+                expected.extend(not_come.map(|number| (number, at)));
+            }
+            first = up_to + 1;
+        }
+        expected
+    }
+
+    /// The waiting numbers whose visitor has left the line.
+    pub fn left(&self) -> Vec<TicketNumber> {
+        let waiting = (self.called + 1..=self.issued).filter_map(TicketNumber::new);
+        waiting
+            .filter(|number| self.spent.contains(*number))
+            .collect()
+    }
+
+    /// The numbers whose passes are no longer good.
+    pub fn revoked(&self) -> Vec<TicketNumber> {
+        self.revoked.iter().map(|(number, _)| *number).collect()
+    }
+
+    /// Lets time pass up to `now`. In the last `silence` of it nobody could be heard, so nobody's
+    /// place lapses for it.
+    pub fn advance(&mut self, now: Instant, silence: Span) {
+        self.time = self.time.max(now);
+        if silence > Span::ZERO {
+            for (_, at) in &mut self.calls {
+                *at = *at + silence;
+            }
+            self.door.excuse(self.time);
+        }
+        let now = self.time;
+        while let Some(number) = self.slots.expire_one(now) {
+            self.spent.insert(number);
+        }
+        self.rate.advance(now);
+        self.tickets.advance(now);
+        self.revoked
+            .retain(|(_, expires)| *expires + EXPIRY_GRACE > now);
+        while let Some(&(up_to, at)) = self.calls.front() {
+            if at + PLACE_MEMORY > now {
+                break;
+            }
+            self.calls.pop_front();
+            self.floor = up_to;
+            self.spent.forget_up_to(up_to);
+        }
+    }
+
+    /// Applies one change at the room's present time.
+    pub fn apply(&mut self, effect: Effect) {
+        let now = self.time;
+        match effect {
+            Effect::Issued { number, ticket } => {
+                self.issued = self.issued.max(number.get());
+                self.tickets.insert(ticket, number, now);
+            }
+            Effect::Called { up_to } => self.call(up_to.get()),
+            Effect::CameToDoor { number } => self.door.ask(number, now, now),
+            Effect::Admitted {
+                number,
+                expires,
+                provisional,
+            } => {
+                // A newcomer who walks in was never called: their number is then the last one.
+                self.call(number.get());
+                self.door.remove(number);
+                self.rate.record(now);
+                let slot = Slot {
+                    admitted: now,
+                    expires,
+                    provisional,
+                    closing: false,
+                };
+                self.slots.set(number, slot);
+            }
+            Effect::Renewed { number, expires } => {
+                if let Some(slot) = self.slots.get(number) {
+                    let expires = slot.expires.max(expires);
+                    self.slots.set(
+                        number,
+                        Slot {
+                            expires,
+                            provisional: false,
+                            ..slot
+                        },
+                    );
+                }
+            }
+            Effect::Ended { number } => self.end(number),
+        }
+    }
+
+    fn call(&mut self, up_to: u64) {
+        if up_to <= self.called {
+            return;
+        }
+        self.called = up_to;
+        match self.calls.back_mut() {
+            Some((last, at)) if self.time < *at + CALLS_JOINED_WITHIN => *last = up_to,
+            _ => self.calls.push_back((up_to, self.time)),
+        }
+    }
+
+    fn end(&mut self, number: TicketNumber) {
+        self.door.remove(number);
+        let Some(slot) = self.slots.get(number) else {
+            self.spent.insert(number);
+            return;
+        };
+        if self.revoked.len() < MOST_REVOKED {
+            self.slots.remove(number);
+            self.spent.insert(number);
+            self.revoked.push_back((number, slot.expires));
+        } else {
+            // The edges cannot be told, so the pass stays good, and its slot stays taken.
+            self.slots.set(
+                number,
+                Slot {
+                    closing: true,
+                    ..slot
+                },
+            );
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The door: called visitors who have come while every slot was taken, in the order of their
+//! numbers.
+//!
+//! A visitor at the door holds the next slot against everybody behind them, but only while they may
+//! be expected to ask again: else a closed tab would keep a slot empty. How long that is follows
+//! from how often they have asked so far, because a browser lets a hidden tab run about once a
+//! minute only.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::PLACE_MEMORY;
+use crate::room::number::TicketNumber;
+use crate::time::{Instant, Span};
+
+/// The shortest and the longest time for which a place at the door is held between two polls.
+const SHORTEST_HOLD: Span = Span::from_secs(10);
+const LONGEST_HOLD: Span = Span::from_secs(95);
+
+/// A visitor at the door.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+struct Stand {
+    last_poll: Instant,
+    held_until: Instant,
+}
+
+/// The visitors at the door.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(transparent)]
+pub(super) struct Door {
+    stands: BTreeMap<TicketNumber, Stand>,
+}
+
+impl Door {
+    /// Whether `number` stands at the door, expected soon or not.
+    pub(super) fn contains(&self, number: TicketNumber) -> bool {
+        self.stands.contains_key(&number)
+    }
+
+    /// `number` asks at `now`, having last asked at `previous`.
+    pub(super) fn ask(&mut self, number: TicketNumber, previous: Instant, now: Instant) {
+        let stand = self.stands.get(&number);
+        let gap = now.since(stand.map_or(previous, |stand| stand.last_poll.max(previous)));
+        let hold = Span::from_millis(gap.as_millis().saturating_mul(3) / 2 + 5_000);
+        let held_until = now + hold.clamp(SHORTEST_HOLD, LONGEST_HOLD);
+        self.stands.insert(
+            number,
+            Stand {
+                last_poll: now,
+                held_until,
+            },
+        );
+    }
+
+    /// `number` is let in or has left.
+    pub(super) fn remove(&mut self, number: TicketNumber) {
+        self.stands.remove(&number);
+    }
+
+    /// How many hold a place before `number`, counted up to `enough`.
+    pub(super) fn held_before(&self, number: TicketNumber, now: Instant, enough: u32) -> u32 {
+        let held = self
+            .stands
+            .range(..number)
+            .filter(|(_, stand)| stand.held_until > now);
+        u32::try_from(held.take(enough as usize).count()).unwrap_or(u32::MAX)
+    }
+
+    /// How many hold a place.
+    pub(super) fn held(&self, now: Instant) -> u32 {
+        let held = self.stands.values().filter(|stand| stand.held_until > now);
+        u32::try_from(held.count()).unwrap_or(u32::MAX)
+    }
+
+    /// Those who have not asked for so long that their place in line is lost.
+    pub(super) fn lapsed(&self, now: Instant) -> Vec<TicketNumber> {
+        let lapsed = self
+            .stands
+            .iter()
+            .filter(|(_, stand)| stand.last_poll + PLACE_MEMORY <= now);
+        lapsed.map(|(number, _)| *number).collect()
+    }
+
+    /// Makes up for a time in which nobody could ask.
+    pub(super) fn excuse(&mut self, now: Instant) {
+        for stand in self.stands.values_mut() {
+            *stand = Stand {
+                last_poll: now,
+                held_until: now + LONGEST_HOLD,
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_at_the_door_is_held_for_as_long_as_the_visitor_polls_in_their_own_rhythm() {
+        let (first, second) = (TicketNumber::FIRST, TicketNumber::FIRST.next());
+        let at = Instant::from_secs;
+        let mut door = Door::default();
+        // A tab in front asks every 2 s, a hidden one every 60 s.
+        for (number, gap, held) in [(first, 2, 10), (first, 60, 95), (first, 30, 50)] {
+            door.remove(number);
+            door.ask(number, at(1000 - gap), at(1000));
+            assert_eq!(
+                door.held_before(second, at(1000 + held - 1), 9),
+                1,
+                "gap {gap}"
+            );
+            assert_eq!(door.held_before(second, at(1000 + held), 9), 0, "gap {gap}");
+            assert!(door.contains(number));
+        }
+        // A poll that is older than the last one seen does not lengthen the hold.
+        door.ask(first, at(1000), at(1060));
+        door.ask(first, at(0), at(1062));
+        assert_eq!(door.held_before(second, at(1072), 9), 0);
+    }
+}

@@ -1,0 +1,505 @@
+//! The ledger of a room: `(state, now, requests) -> (state, row to store, responses)`, without I/O.
+//!
+//! What it promises, on the room's clock, which never goes back:
+//!
+//! - No grant while the active sessions are at or above the current `total_active_users`.
+//! - No more than the current `new_users_per_minute` grants in any 60 seconds.
+//! - First come, first served: a visitor who is called and polls goes in before every later number,
+//!   except that a called one may be overtaken by others called while they have not come yet.
+//! - No number twice, no session that is not counted, no slot held by nobody for longer than
+//!   [`EXPIRY_GRACE`] after its pass.
+//!
+//! The promises rest on three rules. A slot is granted in one place only ([`Ledger::admit`]), after
+//! a check against both limits in the same call. Everything that was promised to a visitor is in the
+//! [`Book`], and the shell sends responses only once the batch's [`Row`] is durable. A pass says when
+//! it ends, and its slot stays taken for a little longer ([`EXPIRY_GRACE`]) than any edge honours it.
+//!
+//! The rest (who still polls, how many of the called come, how fast the line moves) are estimates:
+//! they decide how many to call and what to tell, never whether a grant is within the limits.
+
+pub mod book;
+mod door;
+mod invitations;
+pub mod journal;
+mod rate;
+mod returns;
+mod slots;
+mod spent;
+#[cfg(test)]
+mod tests;
+mod throughput;
+mod tickets;
+mod waiters;
+
+use book::{Book, Effect, Standing};
+use invitations::{Invitations, MOST_CALLS_PER_SLOT};
+use journal::Row;
+use returns::Returns;
+use throughput::Throughput;
+use waiters::Waiters;
+
+use super::message::{self, Message, Reply, Request, Response};
+use super::number::{Incarnation, TicketId, TicketNumber};
+use super::policy::{Admits, Policy};
+use super::snapshot::{Ahead, Snapshot};
+use crate::site::room::FirstPass;
+use crate::time::{Instant, Span};
+
+/// A slot stays taken for so long after its pass ends, so that an edge whose clock is slow does not
+/// honour a pass whose slot is let again.
+pub const EXPIRY_GRACE: Span = Span::from_secs(5);
+
+/// A waiting visitor's place is kept for so long after their last poll.
+pub const PLACE_KEPT: Span = Span::from_secs(300);
+
+/// How long the room remembers a place that was called: [`PLACE_KEPT`] and a minute more for edge
+/// clocks that are ahead, and the grace.
+const PLACE_MEMORY: Span = Span::from_secs(365);
+
+/// A called visitor who has not come for so long is no longer counted on. They may come all the
+/// same. It spans a poll from afar (20 s and jitter), so that a call is not given up before most
+/// have heard it.
+pub const CLAIM_WINDOW: Span = Span::from_secs(30);
+
+/// The life of a provisional pass.
+pub const PROVISIONAL: Span = Span::from_secs(60);
+
+/// A room that has heard nobody for so long takes it that nobody could reach it.
+const SILENCE: Span = Span::from_secs(30);
+
+/// A renewal that would lengthen a session by less than this is answered but not stored: a hundred
+/// requests sent at once make one row.
+const LEAST_RENEWAL: Span = Span::from_secs(1);
+
+/// What one batch of requests comes to.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// What must be durable before any response leaves; none if nothing changed.
+    pub row: Option<Row>,
+    /// The responses, one for each request.
+    pub responses: Vec<Response>,
+}
+
+/// A room.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    book: Book,
+    effects: Vec<Effect>,
+    heard: Instant,
+    /// Silence since the last row.
+    silence: Span,
+    /// Whether this is the first batch after a recovery. It always stores a row, so that what the
+    /// room publishes supersedes all that it published before, even if the clock went back.
+    recovered: bool,
+    waiters: Waiters,
+    invitations: Invitations,
+    throughput: Throughput,
+    returns: Returns,
+}
+
+impl Ledger {
+    /// An empty room.
+    pub fn new(incarnation: Incarnation, now: Instant) -> Self {
+        Self {
+            recovered: false,
+            ..Self::with_book(Book::new(incarnation, now), now)
+        }
+    }
+
+    /// The room as it was when `rows`, which follow `checkpoint`, had been stored.
+    pub fn recover(checkpoint: Book, rows: impl IntoIterator<Item = Row>, now: Instant) -> Self {
+        let mut book = checkpoint;
+        for row in rows {
+            book.advance(row.at, row.silence);
+            for effect in row.effects {
+                book.apply(effect);
+            }
+            book.sequence = row.sequence;
+        }
+        Self::with_book(book, now)
+    }
+
+    fn with_book(mut book: Book, now: Instant) -> Self {
+        // What was heard since the last row is not stored, so it counts as silence.
+        let silence = now.since(book.time).max(Span::from_millis(1));
+        book.advance(now, silence);
+        let now = book.time;
+        let birth = Instant::from_millis(book.incarnation.get());
+        let mut invitations = Invitations::default();
+        for (number, at) in book.expected_since(now - CLAIM_WINDOW) {
+            invitations.invite(number, at);
+        }
+        let mut waiters = Waiters::new(book.called + 1, book.issued, birth, now);
+        for number in book.left() {
+            waiters.left(number);
+        }
+        Self {
+            waiters,
+            invitations,
+            effects: Vec::new(),
+            heard: now,
+            silence,
+            recovered: true,
+            throughput: Throughput::default(),
+            returns: Returns::default(),
+            book,
+        }
+    }
+
+    /// The durable part, for a checkpoint.
+    pub fn book(&self) -> &Book {
+        &self.book
+    }
+
+    /// Handles the requests of one window in their order, all at `now`.
+    pub fn batch(&mut self, now: Instant, policy: &Policy, requests: &[Request]) -> Batch {
+        self.advance(now, policy);
+        let replies: Vec<Vec<Reply>> = requests
+            .iter()
+            .map(|request| {
+                self.hear(request);
+                request
+                    .messages
+                    .iter()
+                    .map(|message| self.handle(policy, *message))
+                    .collect()
+            })
+            .collect();
+        self.call(policy);
+        let row = self.take_row();
+        let snapshot = self.snapshot(policy);
+        let respond = |replies| Response {
+            version: message::VERSION,
+            replies,
+            snapshot: snapshot.clone(),
+        };
+        Batch {
+            row,
+            responses: replies.into_iter().map(respond).collect(),
+        }
+    }
+
+    fn advance(&mut self, now: Instant, policy: &Policy) {
+        let quiet = now.since(self.heard);
+        let silence = if quiet > SILENCE { quiet } else { Span::ZERO };
+        self.book.advance(now, silence);
+        self.heard = self.book.time;
+        if silence > Span::ZERO {
+            self.silence = self.silence + silence;
+            self.invitations.excuse(silence);
+            self.waiters.excuse(self.heard);
+        }
+        for number in self.book.door.lapsed(self.book.time) {
+            self.record(Effect::Ended { number });
+        }
+        self.invitations.advance(self.book.time);
+        self.returns.advance(self.book.time);
+        let queueing = !self.may_walk_in(policy);
+        self.throughput.observe(queueing, self.book.time);
+        self.call(policy);
+    }
+
+    fn hear(&mut self, request: &Request) {
+        for number in &request.polled {
+            self.waiters.polled(*number, self.book.time);
+        }
+        for number in &request.returned {
+            self.returns.returned(*number);
+        }
+    }
+
+    fn handle(&mut self, policy: &Policy, message: Message) -> Reply {
+        match message {
+            Message::Arrive { ticket, returning } => self.arrive(policy, ticket, returning),
+            Message::Claim {
+                number,
+                incarnation,
+                last_poll,
+            } => {
+                match self.standing(number, incarnation) {
+                    Standing::Active(slot) => Reply::Admitted {
+                        number,
+                        expires: slot.expires,
+                        provisional: slot.provisional,
+                    },
+                    Standing::Waiting => self.keep_waiting(number),
+                    Standing::Called => self.claim(policy, number, last_poll),
+                    Standing::Spent | Standing::Unknown => {
+                        // The same spent number gets the same new one, or a copied token would be
+                        // good for any number of places.
+                        let ticket = replacement_ticket(number, incarnation);
+                        self.arrive(policy, ticket, true)
+                    }
+                }
+            }
+            Message::Renew {
+                number,
+                incarnation,
+            } => self.renew(policy, number, incarnation),
+            Message::Leave {
+                number,
+                incarnation,
+            } => self.leave(number, incarnation),
+        }
+    }
+
+    fn standing(&self, number: TicketNumber, incarnation: Incarnation) -> Standing {
+        if incarnation == self.book.incarnation {
+            self.book.standing(number)
+        } else {
+            Standing::Unknown
+        }
+    }
+
+    fn arrive(&mut self, policy: &Policy, ticket: TicketId, returning: bool) -> Reply {
+        if let Some(number) = self.book.number_of(ticket) {
+            match self.book.standing(number) {
+                Standing::Active(slot) => {
+                    let (expires, provisional) = (slot.expires, slot.provisional);
+                    return Reply::Admitted {
+                        number,
+                        expires,
+                        provisional,
+                    };
+                }
+                Standing::Waiting => return self.keep_waiting(number),
+                Standing::Called => return self.claim(policy, number, self.book.time),
+                Standing::Spent | Standing::Unknown => {}
+            }
+        }
+        let walks_in = self.may_walk_in(policy);
+        if !walks_in && !returning {
+            return Reply::ComeBack;
+        }
+        let number = self.book.next_number();
+        self.record(Effect::Issued { number, ticket });
+        self.waiters.join(self.book.time);
+        if walks_in {
+            self.waiters
+                .call_first(self.book.time, policy.absent_after());
+            self.returns.given(number, self.book.time);
+            let provisional = self.first_pass_is_provisional(policy);
+            self.admit(policy, number, provisional)
+        } else {
+            Reply::Waiting {
+                number,
+                joined: Some(self.book.time),
+            }
+        }
+    }
+
+    /// A called visitor asks to come in. They do if there are more free slots than visitors at the
+    /// door before them.
+    fn claim(&mut self, policy: &Policy, number: TicketNumber, last_poll: Instant) -> Reply {
+        self.invitations.close(number, true);
+        let free = self.free(policy);
+        let now = self.book.time;
+        let ahead = self
+            .book
+            .door
+            .held_before(number, now, free.saturating_add(1));
+        if free > ahead {
+            return self.admit(policy, number, false);
+        }
+        if !self.book.door.contains(number) {
+            self.record(Effect::CameToDoor { number });
+        }
+        // Edge clocks may be off; what lies ahead of the room's is no gap at all.
+        self.book.door.ask(number, last_poll.min(now), now);
+        let ahead = self.book.door.held_before(number, now, u32::MAX);
+        Reply::AtDoor { number, ahead }
+    }
+
+    /// The one place where a slot is granted. The caller has checked [`Ledger::free`].
+    fn admit(&mut self, policy: &Policy, number: TicketNumber, provisional: bool) -> Reply {
+        let life = if provisional {
+            PROVISIONAL.min(policy.session)
+        } else {
+            policy.session
+        };
+        let expires = self.book.time + life;
+        self.record(Effect::Admitted {
+            number,
+            expires,
+            provisional,
+        });
+        self.throughput.record(self.book.time);
+        Reply::Admitted {
+            number,
+            expires,
+            provisional,
+        }
+    }
+
+    fn keep_waiting(&mut self, number: TicketNumber) -> Reply {
+        self.waiters.polled(number, self.book.time);
+        Reply::Waiting {
+            number,
+            joined: None,
+        }
+    }
+
+    fn renew(&mut self, policy: &Policy, number: TicketNumber, from: Incarnation) -> Reply {
+        let Standing::Active(slot) = self.standing(number, from) else {
+            return Reply::Over;
+        };
+        let expires = if policy.renewal {
+            self.book.time + policy.session
+        } else if slot.provisional {
+            slot.admitted + policy.session
+        } else {
+            return Reply::NotRenewed;
+        };
+        if policy.drain_over_limit && self.book.active() > policy.total_active_users {
+            return Reply::NotRenewed;
+        }
+        self.returns.returned(number);
+        if !slot.provisional && expires < slot.expires + LEAST_RENEWAL {
+            return Reply::Admitted {
+                number,
+                expires: slot.expires,
+                provisional: false,
+            };
+        }
+        self.record(Effect::Renewed { number, expires });
+        Reply::Admitted {
+            number,
+            expires: slot.expires.max(expires),
+            provisional: false,
+        }
+    }
+
+    fn leave(&mut self, number: TicketNumber, from: Incarnation) -> Reply {
+        match self.standing(number, from) {
+            Standing::Unknown | Standing::Spent => {}
+            Standing::Waiting => {
+                self.waiters.left(number);
+                self.record(Effect::Ended { number });
+            }
+            Standing::Called | Standing::Active(_) => {
+                self.invitations.close(number, false);
+                self.record(Effect::Ended { number });
+            }
+        }
+        Reply::Over
+    }
+
+    /// Raises `serving` so far that those expected to come fill the free slots.
+    fn call(&mut self, policy: &Policy) {
+        if policy.admits == Admits::Nobody {
+            return;
+        }
+        let now = self.book.time;
+        let free = self.free(policy);
+        let at_door = self.book.door.held(now);
+        let share = self.invitations.share();
+        let mut called = self.book.called;
+        while let Some(number) = TicketNumber::new(called + 1)
+            && number.get() <= self.book.issued
+        {
+            let open = self.invitations.open();
+            let expected = f64::from(at_door) + f64::from(open) * share;
+            let enough = at_door > free
+                || expected + share / 2.0 >= f64::from(free)
+                || open >= free.saturating_mul(MOST_CALLS_PER_SLOT);
+            let spent = self.book.standing(number) == Standing::Spent;
+            if enough && !spent {
+                break;
+            }
+            // One who has not polled for long is called too, and may come, but is not counted on.
+            let present = self
+                .waiters
+                .call_first(now, policy.absent_after())
+                .unwrap_or(false);
+            if present && !spent {
+                self.invitations.invite(number, now);
+            }
+            called = number.get();
+        }
+        if let Some(up_to) = TicketNumber::new(called).filter(|_| called > self.book.called) {
+            self.record(Effect::Called { up_to });
+        }
+    }
+
+    /// Slots that may be granted now: the lesser of what both limits leave.
+    fn free(&self, policy: &Policy) -> u32 {
+        match policy.admits {
+            Admits::Nobody => 0,
+            Admits::Everybody => u32::MAX,
+            Admits::InOrder => {
+                let slots = policy.total_active_users.saturating_sub(self.book.active());
+                let rate = self.book.admitted_last_minute();
+                slots.min(policy.new_users_per_minute.saturating_sub(rate))
+            }
+        }
+    }
+
+    /// Whether a newcomer may go in at once: nobody waits, and a slot is left beside those who were
+    /// called.
+    fn may_walk_in(&self, policy: &Policy) -> bool {
+        let called = self.invitations.open() + self.book.door.held(self.book.time);
+        match policy.admits {
+            Admits::Nobody => false,
+            Admits::Everybody => true,
+            Admits::InOrder => self.book.called == self.book.issued && self.free(policy) > called,
+        }
+    }
+
+    fn first_pass_is_provisional(&self, policy: &Policy) -> bool {
+        match policy.first_pass {
+            FirstPass::Full => false,
+            FirstPass::Provisional => true,
+            FirstPass::Auto => self.returns.suspicious(),
+        }
+    }
+
+    fn record(&mut self, effect: Effect) {
+        self.book.apply(effect);
+        self.effects.push(effect);
+    }
+
+    fn take_row(&mut self) -> Option<Row> {
+        if self.effects.is_empty() && !self.recovered {
+            return None;
+        }
+        self.recovered = false;
+        self.book.sequence += 1;
+        Some(Row {
+            sequence: self.book.sequence,
+            at: self.book.time,
+            silence: std::mem::take(&mut self.silence),
+            effects: std::mem::take(&mut self.effects),
+        })
+    }
+
+    fn snapshot(&mut self, policy: &Policy) -> Snapshot {
+        let now = self.book.time;
+        let called = self.invitations.open() + self.book.door.held(now);
+        let drawing = self.waiters.draw(now, policy.absent_after());
+        let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));
+        Snapshot {
+            incarnation: self.book.incarnation,
+            sequence: self.book.sequence,
+            taken: now,
+            serving: self.book.called,
+            issued: self.book.issued,
+            active: self.book.active(),
+            admitted_last_minute: self.book.admitted_last_minute(),
+            called,
+            queued: drawing.queued,
+            admissions_per_minute: self.throughput.per_minute(now),
+            ahead: drawing.points.iter().map(behind).collect(),
+            queueing: !self.may_walk_in(policy),
+            provisional: self.first_pass_is_provisional(policy),
+            revoked: self.book.revoked(),
+        }
+    }
+}
+
+/// The ticket under which the holder of a spent number arrives again. Edges choose ids below 2^63,
+/// so it is no other visitor's.
+fn replacement_ticket(number: TicketNumber, incarnation: Incarnation) -> TicketId {
+    // 2^64 divided by the golden ratio spreads incarnations over the bits above a number's 53.
+    let life = incarnation.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) << 53;
+    TicketId::new(1 << 63 | (life ^ number.get()))
+}

@@ -1,0 +1,68 @@
+//! The admissions of the last 60 seconds.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::{Instant, Span};
+
+/// The span of `new_users_per_minute`.
+const WINDOW: Span = Span::from_secs(60);
+
+/// Admissions are counted by tenths of a second: 600 counters at the most, however many admissions.
+const BUCKET_MILLIS: u64 = 100;
+
+/// A sliding window over the admissions.
+///
+/// A bucket counts until its *last* instant has left the window. So the count is never too low, and
+/// the limit holds for every window of 60 seconds; it is too high by a tenth of a second at most.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(super) struct RateWindow {
+    buckets: VecDeque<(Instant, u32)>,
+    total: u32,
+}
+
+impl RateWindow {
+    /// How many admissions the last 60 seconds hold, as of the last [`RateWindow::advance`].
+    pub(super) fn count(&self) -> u32 {
+        self.total
+    }
+
+    /// Counts one admission at `now`.
+    pub(super) fn record(&mut self, now: Instant) {
+        let start = Instant::from_millis(now.as_millis() / BUCKET_MILLIS * BUCKET_MILLIS);
+        match self.buckets.back_mut() {
+            Some((bucket, count)) if *bucket == start => *count = count.saturating_add(1),
+            _ => self.buckets.push_back((start, 1)),
+        }
+        self.total = self.total.saturating_add(1);
+    }
+
+    /// Forgets what has left the window.
+    pub(super) fn advance(&mut self, now: Instant) {
+        while let Some(&(start, count)) = self.buckets.front() {
+            if start + Span::from_millis(BUCKET_MILLIS) + WINDOW > now {
+                break;
+            }
+            self.total = self.total.saturating_sub(count);
+            self.buckets.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_admission_counts_for_sixty_seconds_and_at_most_a_tenth_longer() {
+        for admitted in [1_000_000, 1_000_001, 1_000_050, 1_000_099] {
+            let mut window = RateWindow::default();
+            window.record(Instant::from_millis(admitted));
+            window.advance(Instant::from_millis(admitted + 60_000));
+            assert_eq!(window.count(), 1);
+            window.advance(Instant::from_millis(admitted + 60_100));
+            assert_eq!(window.count(), 0);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The part of a room's declaration that its ledger obeys. It may change between any two batches.
+
+use crate::site::room::{FirstPass, QueueingMethod, Room};
+use crate::time::Span;
+
+/// What the operator asks of the ledger.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Policy {
+    /// No grant while this many sessions are active.
+    pub total_active_users: u32,
+    /// No more grants than this in any 60 seconds.
+    pub new_users_per_minute: u32,
+    /// The length of a session, counted from the last renewal.
+    pub session: Span,
+    /// Whether a session may be renewed.
+    pub renewal: bool,
+    /// Whether renewals stop while more sessions are active than allowed.
+    pub drain_over_limit: bool,
+    /// Who is admitted.
+    pub admits: Admits,
+    /// How long a first pass lives.
+    pub first_pass: FirstPass,
+    /// The longest interval between two polls of a visitor.
+    pub poll_far: Span,
+}
+
+/// Who is admitted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Admits {
+    /// Within the limits, first come, first served.
+    InOrder,
+    /// Everybody, limits or not (`passthrough`).
+    Everybody,
+    /// Nobody new (`queue_all`, `reject`).
+    Nobody,
+}
+
+impl Policy {
+    /// After how long without a poll a waiting visitor is no longer counted as one ahead. A hidden
+    /// tab is let run about once a minute by browsers, so never less than 75 seconds.
+    pub fn absent_after(&self) -> Span {
+        let missed = self.poll_far.as_millis().saturating_mul(5) / 2;
+        Span::from_millis(missed.max(75_000))
+    }
+}
+
+impl From<&Room> for Policy {
+    fn from(room: &Room) -> Self {
+        Self {
+            total_active_users: room.total_active_users,
+            new_users_per_minute: room.new_users_per_minute,
+            session: Span::from_secs(u64::from(room.session_duration_seconds)),
+            renewal: !room.disable_session_renewal,
+            drain_over_limit: room.drain_over_limit,
+            admits: match room.queueing_method {
+                _ if room.queue_all => Admits::Nobody,
+                QueueingMethod::Fifo => Admits::InOrder,
+                QueueingMethod::Passthrough => Admits::Everybody,
+                QueueingMethod::Reject => Admits::Nobody,
+            },
+            first_pass: room.first_pass,
+            poll_far: Span::from_secs(u64::from(room.poll_far_seconds)),
+        }
+    }
+}

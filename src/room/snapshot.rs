@@ -1,0 +1,143 @@
+//! What the room tells every edge: enough to answer a waiting poll without asking.
+
+use serde::{Deserialize, Serialize};
+
+use super::number::{Incarnation, TicketNumber};
+use crate::time::{Instant, Span};
+
+/// The public state of a room at one instant. Published only once everything in it is durable.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Snapshot {
+    /// The life of the room's storage.
+    pub incarnation: Incarnation,
+    /// Stored rows so far.
+    pub sequence: u64,
+    /// The room's time, which never goes back.
+    pub taken: Instant,
+    /// The highest number called, 0 before the first.
+    pub serving: u64,
+    /// The highest number given, 0 before the first.
+    pub issued: u64,
+    /// Active sessions: exact.
+    pub active: u32,
+    /// Admissions of the last 60 seconds: exact.
+    pub admitted_last_minute: u32,
+    /// Whether a newcomer has to wait.
+    pub queueing: bool,
+    /// Called visitors who are not in yet: an estimate.
+    pub called: u32,
+    /// Waiting visitors who still poll, called ones left out: an estimate.
+    pub queued: u32,
+    /// Admissions per minute as measured over the last minutes while people waited; none until
+    /// there is something to measure.
+    #[serde(default)]
+    pub admissions_per_minute: Option<f32>,
+    /// How many come before a number: points of a rising line, between which the reader
+    /// interpolates. The first point is the first number not yet called.
+    #[serde(default)]
+    pub ahead: Vec<Ahead>,
+    /// Whether first passes are provisional.
+    #[serde(default)]
+    pub provisional: bool,
+    /// Numbers whose session was ended before their pass: such a pass is no longer good.
+    #[serde(default)]
+    pub revoked: Vec<TicketNumber>,
+}
+
+/// A point of the line that [`Snapshot::ahead`] draws.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Ahead(
+    /// A number.
+    pub u64,
+    /// How many live visitors come before it.
+    pub u32,
+);
+
+impl Snapshot {
+    /// Whether this snapshot is to replace `other`: it is of a later life of the room, or later in
+    /// the same one. So a slow answer never takes an edge back.
+    pub fn supersedes(&self, other: &Self) -> bool {
+        (self.incarnation, self.sequence, self.taken)
+            > (other.incarnation, other.sequence, other.taken)
+    }
+
+    /// Whether `number` may come to the door.
+    pub fn is_called(&self, number: TicketNumber) -> bool {
+        number.get() <= self.serving
+    }
+
+    /// How many live visitors come before `number`.
+    pub fn users_ahead(&self, number: TicketNumber) -> u64 {
+        let number = number.get();
+        let after = self.ahead.partition_point(|point| point.0 <= number);
+        let before = after.checked_sub(1).and_then(|index| self.ahead.get(index));
+        match (before, self.ahead.get(after)) {
+            (Some(low), Some(high)) => {
+                let (span, rise) = (high.0 - low.0, u64::from(high.1.saturating_sub(low.1)));
+                u64::from(low.1) + rise * (number - low.0) / span.max(1)
+            }
+            // Beyond the last point: given after the snapshot was taken, so behind everybody in it.
+            (Some(last), None) => u64::from(last.1) + (number - last.0),
+            (None, _) => u64::from(self.called),
+        }
+    }
+
+    /// The expected wait of a visitor with `ahead` others before them.
+    pub fn expected_wait(&self, ahead: u64) -> Option<Span> {
+        let rate = f64::from(self.admissions_per_minute.filter(|rate| *rate > 0.0)?);
+        let minutes = (ahead.saturating_add(1)) as f64 / rate;
+        // A wait of more than a year says nothing; keep the number small enough to convert.
+        (minutes < 525_600.0).then(|| Span::from_millis((minutes * 60_000.0) as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(value: u64) -> TicketNumber {
+        TicketNumber::new(value).unwrap()
+    }
+
+    #[test]
+    fn a_later_snapshot_supersedes_an_earlier_one_and_a_later_life_any() {
+        let at = |life, sequence, taken| Snapshot {
+            incarnation: Incarnation::new(life),
+            sequence,
+            taken: Instant::from_millis(taken),
+            ..Snapshot::default()
+        };
+        assert!(at(1, 2, 5).supersedes(&at(1, 1, 9)));
+        assert!(at(1, 1, 6).supersedes(&at(1, 1, 5)));
+        assert!(!at(1, 1, 5).supersedes(&at(1, 1, 5)));
+        assert!(at(2, 0, 1).supersedes(&at(1, 9, 9)));
+        assert!(!at(1, 9, 9).supersedes(&at(2, 0, 1)));
+    }
+
+    #[test]
+    fn people_ahead_are_interpolated_between_the_points() {
+        let snapshot = Snapshot {
+            called: 2,
+            ahead: vec![Ahead(10, 2), Ahead(11, 3), Ahead(111, 53)],
+            ..Snapshot::default()
+        };
+        assert_eq!(snapshot.users_ahead(number(10)), 2);
+        assert_eq!(snapshot.users_ahead(number(11)), 3);
+        assert_eq!(snapshot.users_ahead(number(61)), 28);
+        assert_eq!(snapshot.users_ahead(number(111)), 53);
+        assert_eq!(snapshot.users_ahead(number(113)), 55);
+        assert_eq!(snapshot.users_ahead(number(3)), 2);
+    }
+
+    #[test]
+    fn the_expected_wait_counts_the_visitor_too_and_is_not_made_up() {
+        let rate = |rate| Snapshot {
+            admissions_per_minute: rate,
+            ..Snapshot::default()
+        };
+        assert_eq!(rate(Some(2.0)).expected_wait(3), Some(Span::from_secs(120)));
+        assert_eq!(rate(Some(0.0)).expected_wait(3), None);
+        assert_eq!(rate(None).expected_wait(3), None);
+        assert_eq!(rate(Some(0.001)).expected_wait(1_000_000), None);
+    }
+}
