@@ -1,0 +1,427 @@
+//! What to do with a request for a covered URL: first from what the edge knows, then, where the
+//! room has to be asked, from what it says.
+//!
+//! The table in `docs/methods.md` is the specification of this file.
+
+use super::intent::Intent;
+use super::token::{Standing, Token};
+use super::visitor::Visitor;
+use crate::page::facts::{Notice, State};
+use crate::room::ledger::PLACE_KEPT;
+use crate::room::message::{Message, Reply};
+use crate::room::number::{Incarnation, TicketId, TicketNumber};
+use crate::room::snapshot::Snapshot;
+use crate::site::room::{FailMode, QueueingMethod, Room};
+use crate::time::{Instant, Span};
+
+/// A ticket without a number is good for so long.
+const TICKET_LIFE: Span = Span::from_secs(60);
+
+/// The seconds between two attempts of a visitor who stands at the door, or who is to come back for
+/// a number.
+const AT_ONCE_SECONDS: u32 = 2;
+
+/// A poll counts if it comes no more than this before its time: clients' timers are no clockwork.
+const EARLY: Span = Span::from_secs(1);
+
+/// An expected wait up to this is near.
+const NEAR: Span = Span::from_secs(60);
+
+/// So few people ahead are near, however long they take.
+const FEW: u64 = 5;
+
+/// A request for a covered URL, and what the edge knows about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The room that covers the URL.
+    pub room: &'a Room,
+    /// What the request wants.
+    pub intent: Intent,
+    /// Who asks.
+    pub visitor: Visitor,
+    /// The last that is known of the room.
+    pub snapshot: Option<&'a Snapshot>,
+    /// Whether the room could be reached lately: false once a call has failed and none has
+    /// succeeded since.
+    pub reachable: bool,
+    /// The edge's clock.
+    pub now: Instant,
+    /// The id for a new ticket, random.
+    pub new_ticket: TicketId,
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// The origin answers. The room learns nothing.
+    Pass,
+    /// The origin answers, and meanwhile the room is asked to renew the session.
+    PassAndRenew(TicketNumber, Incarnation),
+    /// The room is asked; its reply goes to [`Request::settle`], its silence to
+    /// [`Request::unanswered`].
+    Ask(Message),
+    /// The edge answers a preflight for the allowed origins.
+    Preflight,
+    /// The edge answers.
+    Answer(Answer),
+}
+
+/// How it ends, once the room has been asked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The origin answers. The token, if any, goes to the visitor with it.
+    Pass(Option<Standing>),
+    /// The edge answers.
+    Answer(Answer),
+}
+
+/// What anteroom says to a visitor who does not reach the origin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// Why.
+    pub kind: Kind,
+    /// What happens to the visitor's cookie.
+    pub cookie: Change,
+    /// What the visitor holds now, whether or not the cookie says so yet.
+    pub holds: Option<Standing>,
+    /// How many come before the visitor, where it is known.
+    pub users_ahead: Option<u64>,
+    /// Something the page adds.
+    pub notice: Option<Notice>,
+    /// Seconds until the visitor shall ask again; 0: not at all.
+    pub refresh_seconds: u32,
+    /// The visitor's last counted attempt.
+    pub last_updated: Instant,
+}
+
+/// Why the edge answers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// The visitor waits.
+    Waits(State),
+    /// The page's poll: the visitor may go to the site now.
+    MayEnter,
+    /// A speculative request, which takes no place.
+    Speculative,
+    /// A WebSocket cannot wait.
+    NoSocket,
+    /// The endpoint for leaving takes POST alone.
+    PostOnly,
+    /// Another site's page wanted the visitor to leave.
+    Forged,
+}
+
+/// What happens to the visitor's cookie.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Change {
+    /// Nothing: a slow answer cannot overwrite what a faster one has set since.
+    Keep,
+    /// It is set.
+    Set(Standing),
+    /// It is removed.
+    Clear,
+}
+
+impl Request<'_> {
+    /// The first step.
+    pub fn decide(&self) -> Step {
+        match self.intent {
+            Intent::Leave => return self.leave(),
+            Intent::LeaveWrongMethod => return self.refuse(Kind::PostOnly),
+            Intent::LeaveForged => return self.refuse(Kind::Forged),
+            Intent::Preflight if self.queues() && !self.room.allowed_origins.is_empty() => {
+                return Step::Preflight;
+            }
+            Intent::Preflight | Intent::Options => return Step::Pass,
+            _ => {}
+        }
+        match self.visitor.token.map(|token| token.standing) {
+            Some(admitted @ Standing::Admitted { number, incarnation, .. }) => match self.intent {
+                Intent::Poll => Step::Answer(self.answer(Kind::MayEnter, Some(admitted))),
+                _ if self.intent.takes_a_place() && self.is_due(&admitted) => {
+                    Step::PassAndRenew(number, incarnation)
+                }
+                _ => Step::Pass,
+            },
+            _ if self.room.queueing_method == QueueingMethod::Reject && !self.room.queue_all => {
+                self.stays_out(State::Rejecting)
+            }
+            Some(Standing::Ticket { id, .. }) if self.intent.takes_a_place() => {
+                Step::Ask(Message::Arrive { ticket: id, returning: true })
+            }
+            Some(Standing::Waiting { number, incarnation, last_poll, .. }) => {
+                let called = self.snapshot.is_some_and(|snapshot| snapshot.is_called(number));
+                let early = self.now < last_poll + EARLY;
+                if called && !early && self.intent.takes_a_place() {
+                    Step::Ask(Message::Claim { number, incarnation, last_poll })
+                } else if called {
+                    self.stays_out(State::Called)
+                } else if !self.reachable && self.room.fail_mode == FailMode::Open {
+                    self.fail_open()
+                } else {
+                    self.stays_out(self.waiting_state())
+                }
+            }
+            _ if !self.intent.takes_a_place() => self.without_a_place(),
+            _ if self.snapshot.is_some_and(|snapshot| snapshot.queueing) && self.reachable => {
+                self.stays_out(self.joining_state())
+            }
+            _ => Step::Ask(Message::Arrive { ticket: self.new_ticket, returning: false }),
+        }
+    }
+
+    /// How it ends when the room has replied. `snapshot` came with the reply.
+    pub fn settle(&self, reply: Reply, snapshot: &Snapshot) -> Outcome {
+        let informed = Self { snapshot: Some(snapshot), reachable: true, ..*self };
+        let incarnation = snapshot.incarnation;
+        match reply {
+            Reply::Admitted { number, expires, provisional } => {
+                let issued = self.now;
+                let pass = Standing::Admitted { number, incarnation, issued, expires, provisional };
+                if self.intent == Intent::Poll {
+                    let mut answer = informed.answer(Kind::MayEnter, Some(pass));
+                    answer.cookie = Change::Set(pass);
+                    Outcome::Answer(answer)
+                } else {
+                    Outcome::Pass(Some(pass))
+                }
+            }
+            Reply::Waiting { number, joined } => {
+                let ahead = snapshot.users_ahead(number);
+                let place = informed.place(number, incarnation, joined, ahead);
+                Outcome::Answer(informed.holds(place, informed.waiting_state(), ahead))
+            }
+            Reply::AtDoor { number, ahead } => {
+                let ahead = u64::from(ahead);
+                let place = informed.place(number, incarnation, None, ahead);
+                let state =
+                    if self.room.queue_all { State::QueueAll } else { State::Called };
+                Outcome::Answer(informed.holds(place, state, ahead))
+            }
+            Reply::ComeBack => Outcome::Answer(informed.joins(informed.joining_state())),
+            Reply::Over | Reply::NotRenewed => Outcome::Answer(Answer {
+                cookie: Change::Clear,
+                ..informed.answer(Kind::Waits(State::Left), None)
+            }),
+        }
+    }
+
+    /// How it ends when the room has not replied in time.
+    pub fn unanswered(&self) -> Outcome {
+        let cut_off = Self { reachable: false, ..*self };
+        if self.intent == Intent::Leave {
+            // The visitor is gone in any case; the slot frees itself when the pass has run out.
+            return Outcome::Answer(Answer {
+                cookie: Change::Clear,
+                ..cut_off.answer(Kind::Waits(State::Left), None)
+            });
+        }
+        let step = match self.room.fail_mode {
+            FailMode::Open => cut_off.fail_open(),
+            FailMode::Closed => cut_off.stays_out(State::Unavailable),
+        };
+        match step {
+            Step::Answer(answer) => Outcome::Answer(answer),
+            _ => Outcome::Pass(None),
+        }
+    }
+
+    /// Whether a quarter of the session has passed, or the pass is to be made whole.
+    fn is_due(&self, standing: &Standing) -> bool {
+        let Standing::Admitted { issued, expires, provisional, .. } = *standing else {
+            return false;
+        };
+        let quarter = Span::from_millis(expires.since(issued).as_millis() / 4);
+        provisional || (!self.room.disable_session_renewal && self.now >= issued + quarter)
+    }
+
+    fn queues(&self) -> bool {
+        self.room.queue_all
+            || self.room.queueing_method == QueueingMethod::Reject
+            || self.snapshot.is_some_and(|snapshot| snapshot.queueing)
+    }
+
+    const fn waiting_state(&self) -> State {
+        if self.room.queue_all {
+            State::QueueAll
+        } else if self.reachable {
+            State::Queueing
+        } else {
+            State::Unavailable
+        }
+    }
+
+    const fn joining_state(&self) -> State {
+        if self.room.queue_all { State::QueueAll } else { State::Joining }
+    }
+
+    /// The visitor does not get in: they keep or renew what they hold, or get a ticket.
+    fn stays_out(&self, state: State) -> Step {
+        if !self.intent.takes_a_place() {
+            return self.without_a_place();
+        }
+        if state == State::Rejecting && self.visitor.token.is_none() {
+            let answer = self.answer(Kind::Waits(state), None);
+            return Step::Answer(Answer { refresh_seconds: 0, ..answer });
+        }
+        match self.visitor.token.map(|token| token.standing) {
+            Some(Standing::Waiting {
+                number, incarnation, last_poll, joined, ahead_at_join, expires,
+            }) => {
+                let ahead = self.snapshot.map(|snapshot| snapshot.users_ahead(number));
+                let mut answer = self.answer(Kind::Waits(state), None);
+                answer.users_ahead = ahead;
+                answer.refresh_seconds = self.refresh_seconds(state, ahead);
+                let interval = Span::from_secs(u64::from(answer.refresh_seconds));
+                let counts = self.now + EARLY >= last_poll + interval;
+                let last_poll = if counts { self.now } else { last_poll };
+                let expires = if counts { self.now + PLACE_KEPT } else { expires };
+                let place = Standing::Waiting {
+                    number, incarnation, last_poll, joined, ahead_at_join, expires,
+                };
+                answer.last_updated = last_poll;
+                answer.holds = Some(place);
+                answer.cookie = if counts { Change::Set(place) } else { Change::Keep };
+                Step::Answer(answer)
+            }
+            _ => Step::Answer(self.joins(state)),
+        }
+    }
+
+    /// The answer to a visitor who is to come back with a ticket without a number.
+    fn joins(&self, state: State) -> Answer {
+        let id = match self.visitor.token.map(|token| token.standing) {
+            Some(Standing::Ticket { id, .. }) => id,
+            _ => self.new_ticket,
+        };
+        let ticket =
+            Standing::Ticket { id, issued: self.now, expires: self.now + TICKET_LIFE };
+        let refresh_seconds = if self.reachable {
+            AT_ONCE_SECONDS
+        } else {
+            // Before the ticket ends, and not all at once when the room is back.
+            self.room.poll_far_seconds.min(30)
+        };
+        Answer {
+            cookie: Change::Set(ticket),
+            refresh_seconds,
+            ..self.answer(Kind::Waits(state), Some(ticket))
+        }
+    }
+
+    fn place(
+        &self,
+        number: TicketNumber,
+        incarnation: Incarnation,
+        joined: Option<Instant>,
+        ahead: u64,
+    ) -> Standing {
+        let ahead_now = u32::try_from(ahead).unwrap_or(u32::MAX);
+        let (joined, ahead_at_join) = match (joined, self.visitor.token.map(|held| held.standing)) {
+            (None, Some(Standing::Waiting { number: held, joined, ahead_at_join, .. }))
+                if held == number =>
+            {
+                (joined, ahead_at_join)
+            }
+            (joined, _) => (joined.unwrap_or(self.now), ahead_now),
+        };
+        Standing::Waiting {
+            number,
+            incarnation,
+            last_poll: self.now,
+            expires: self.now + PLACE_KEPT,
+            joined,
+            ahead_at_join,
+        }
+    }
+
+    fn holds(&self, place: Standing, state: State, ahead: u64) -> Answer {
+        Answer {
+            cookie: Change::Set(place),
+            users_ahead: Some(ahead),
+            refresh_seconds: self.refresh_seconds(state, Some(ahead)),
+            ..self.answer(Kind::Waits(state), Some(place))
+        }
+    }
+
+    fn refresh_seconds(&self, state: State, ahead: Option<u64>) -> u32 {
+        let near = ahead.is_some_and(|ahead| {
+            let wait = self.snapshot.and_then(|snapshot| snapshot.expected_wait(ahead));
+            ahead < FEW || wait.is_some_and(|wait| wait <= NEAR)
+        });
+        match state {
+            State::Called | State::Joining => AT_ONCE_SECONDS,
+            State::Rejecting | State::Left => 0,
+            State::Queueing if near => self.room.poll_near_seconds,
+            State::Queueing | State::QueueAll | State::Unavailable => self.room.poll_far_seconds,
+        }
+    }
+
+    /// A request that takes no place and finds no pass.
+    fn without_a_place(&self) -> Step {
+        match self.intent {
+            Intent::Prefetch => self.refuse(Kind::Speculative),
+            Intent::WebSocket => self.refuse(Kind::NoSocket),
+            // A HEAD costs the origin what a GET does, so it passes only where a GET would.
+            _ if self.queues() || self.visitor.token.is_some() => {
+                let state = match self.visitor.token.map(|token| token.standing) {
+                    _ if self.room.queue_all => State::QueueAll,
+                    _ if self.room.queueing_method == QueueingMethod::Reject => State::Rejecting,
+                    Some(Standing::Waiting { .. }) => State::Queueing,
+                    _ => State::Joining,
+                };
+                let answer = self.answer(Kind::Waits(state), None);
+                let refresh_seconds = self.refresh_seconds(state, None);
+                Step::Answer(Answer { refresh_seconds, ..answer })
+            }
+            _ => Step::Pass,
+        }
+    }
+
+    fn leave(&self) -> Step {
+        match self.visitor.token.map(|token| token.standing) {
+            Some(
+                Standing::Waiting { number, incarnation, .. }
+                | Standing::Admitted { number, incarnation, .. },
+            ) => Step::Ask(Message::Leave { number, incarnation }),
+            Some(Standing::Ticket { .. }) | None => Step::Answer(Answer {
+                cookie: Change::Clear,
+                ..self.answer(Kind::Waits(State::Left), None)
+            }),
+        }
+    }
+
+    fn fail_open(&self) -> Step {
+        if self.intent == Intent::Poll {
+            Step::Answer(self.answer(Kind::MayEnter, None))
+        } else {
+            Step::Pass
+        }
+    }
+
+    fn refuse(&self, kind: Kind) -> Step {
+        Step::Answer(self.answer(kind, None))
+    }
+
+    /// An answer that changes nothing.
+    fn answer(&self, kind: Kind, holds: Option<Standing>) -> Answer {
+        let notice = match self.intent {
+            Intent::Form if kind != Kind::MayEnter => Some(Notice::NothingSent),
+            _ => self.visitor.notice,
+        };
+        Answer {
+            kind,
+            cookie: Change::Keep,
+            holds,
+            users_ahead: None,
+            notice,
+            refresh_seconds: 0,
+            last_updated: self.now,
+        }
+    }
+}
+
+/// The token that carries `standing` for a visitor who carried `before`.
+pub fn token(standing: Standing, binding: Option<super::binding::Binding>, embedded: bool) -> Token {
+    Token { standing, binding, embedded }
+}

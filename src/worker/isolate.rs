@@ -1,0 +1,215 @@
+//! What an isolate remembers between requests: the site, ready for use, and the last that is known
+//! of each room.
+//!
+//! All of it can be lost at any moment. Nothing here is ever awaited by two requests: a request
+//! reads, or leaves something for the next one.
+
+use std::cell::{OnceCell, RefCell};
+
+use worker::Env;
+
+use crate::gate::keys::Keys;
+use crate::gate::route::Routes;
+use crate::packed;
+use crate::page::Pages;
+use crate::room::message::{Request, VERSION};
+use crate::room::number::TicketNumber;
+use crate::room::snapshot::Snapshot;
+use crate::site::room::Site;
+use crate::time::{Instant, Span};
+
+/// While there is traffic, a snapshot is renewed in the background when it is so old.
+const RENEW_AFTER: Span = Span::from_millis(1_000);
+
+/// A refresh that has not come back after so long is given up: the flag is no lock, so one that
+/// dies with its request stops nobody.
+const REFRESH_DEADLINE: Span = Span::from_millis(2_000);
+
+/// A snapshot older than this is renewed by the request that needs it.
+const STALE_AFTER: Span = Span::from_millis(2_000);
+
+/// After a failed call nobody calls for so long: a room in trouble is left alone, and visitors get
+/// their answer at once.
+const BREATHER: Span = Span::from_millis(2_000);
+
+/// A report names no more numbers than this; the rest waits for the next one or is dropped, which
+/// makes estimates a little worse and nothing else.
+const REPORT: usize = 4096;
+
+/// The site, ready for use.
+pub(super) struct Isolate {
+    pub(super) site: Site,
+    pub(super) routes: Routes,
+    pub(super) pages: Pages,
+    /// The keys of passes, or what is wrong with the secret.
+    pub(super) keys: Result<Keys, String>,
+    /// The keys of assertions for the origin, where the secret exists.
+    pub(super) origin_keys: Option<Result<Keys, String>>,
+    /// `ORIGIN`: where requests go instead of the zone's own origin.
+    pub(super) origin: Option<String>,
+    rooms: Vec<RefCell<Known>>,
+}
+
+/// The last that is known of a room, and what it has to be told.
+#[derive(Default)]
+struct Known {
+    snapshot: Option<(Snapshot, Instant)>,
+    refreshing_until: Instant,
+    failed_at: Option<Instant>,
+    polled: Vec<TicketNumber>,
+    returned: Vec<TicketNumber>,
+}
+
+thread_local! {
+    static ISOLATE: OnceCell<&'static Isolate> = const { OnceCell::new() };
+}
+
+/// The secret with the keys of passes.
+const KEYS: &str = "ANTEROOM_KEYS";
+/// The secret with the keys of assertions.
+const ORIGIN_KEYS: &str = "ANTEROOM_ORIGIN_KEYS";
+/// The variable that names another origin.
+const ORIGIN: &str = "ORIGIN";
+
+impl Isolate {
+    /// The isolate's memory, built by the first request: it lives as long as the isolate does.
+    pub(super) fn get(env: &Env) -> Result<&'static Self, String> {
+        ISOLATE.with(|cell| match cell.get() {
+            Some(isolate) => Ok(*isolate),
+            None => {
+                let isolate = Self::build(env)?;
+                Ok(*cell.get_or_init(|| Box::leak(Box::new(isolate))))
+            }
+        })
+    }
+
+    fn build(env: &Env) -> Result<Self, String> {
+        let site = packed::site().map_err(|error| format!("packed site: {error}"))?;
+        let keys = match env.secret(KEYS) {
+            Ok(text) => Keys::parse(&text.to_string()).map_err(|fault| format!("{KEYS}: {fault}")),
+            Err(_) => Err(format!("the secret {KEYS} is not set")),
+        };
+        let origin_keys = env.secret(ORIGIN_KEYS).ok().map(|text| {
+            Keys::parse(&text.to_string()).map_err(|fault| format!("{ORIGIN_KEYS}: {fault}"))
+        });
+        let origin = env.var(ORIGIN).ok().map(|origin| origin.to_string());
+        Ok(Self {
+            routes: Routes::new(&site),
+            pages: Pages::new(&site),
+            keys,
+            origin_keys,
+            origin: origin.filter(|origin| !origin.is_empty()),
+            rooms: site.rooms.iter().map(|_| RefCell::default()).collect(),
+            site,
+        })
+    }
+
+    fn known<T>(&self, room: usize, read: impl FnOnce(&mut Known) -> T) -> Option<T> {
+        Some(read(&mut *self.rooms.get(room)?.try_borrow_mut().ok()?))
+    }
+
+    /// The last snapshot of a room.
+    pub(super) fn snapshot(&self, room: usize) -> Option<Snapshot> {
+        self.known(room, |known| known.snapshot.as_ref().map(|(snapshot, _)| snapshot.clone()))?
+    }
+
+    /// Reads the last snapshot of a room in place.
+    pub(super) fn with_snapshot<T>(
+        &self,
+        room: usize,
+        read: impl FnOnce(Option<&Snapshot>) -> T,
+    ) -> Option<T> {
+        self.known(room, |known| read(known.snapshot.as_ref().map(|(snapshot, _)| snapshot)))
+    }
+
+    /// Whether the snapshot of a room is too old to be relied on.
+    pub(super) fn is_stale(&self, room: usize, now: Instant) -> bool {
+        self.known(room, |known| {
+            known.snapshot.as_ref().is_none_or(|(_, heard)| *heard + STALE_AFTER <= now)
+        })
+        .unwrap_or(true)
+    }
+
+    /// Whether no call has failed since the last that succeeded.
+    pub(super) fn is_reachable(&self, room: usize) -> bool {
+        self.known(room, |known| known.failed_at.is_none()).unwrap_or(true)
+    }
+
+    /// Whether the room is left alone just now because a call has failed.
+    pub(super) fn is_resting(&self, room: usize, now: Instant) -> bool {
+        self.known(room, |known| known.failed_at.is_some_and(|at| now < at + BREATHER))
+            .unwrap_or(false)
+    }
+
+    /// Takes in what the room has said, unless something newer is known.
+    pub(super) fn learn(&self, room: usize, snapshot: Snapshot, now: Instant) {
+        self.known(room, |known| {
+            known.failed_at = None;
+            known.refreshing_until = Instant::default();
+            match &mut known.snapshot {
+                Some((old, heard)) if !snapshot.supersedes(old) => {
+                    if snapshot.incarnation == old.incarnation && snapshot.sequence == old.sequence
+                    {
+                        *heard = now;
+                    }
+                }
+                other => *other = Some((snapshot, now)),
+            }
+        });
+    }
+
+    /// Notes that a call has failed.
+    pub(super) fn fail(&self, room: usize, now: Instant) {
+        self.known(room, |known| known.failed_at = Some(now));
+    }
+
+    /// The report to send, if it is time to renew the snapshot and nobody is at it.
+    pub(super) fn start_refresh(&self, room: usize, now: Instant) -> Option<Request> {
+        self.known(room, |known| {
+            let fresh =
+                known.snapshot.as_ref().is_some_and(|(_, heard)| *heard + RENEW_AFTER > now);
+            let resting = known.failed_at.is_some_and(|at| now < at + BREATHER);
+            if fresh || resting || known.refreshing_until > now {
+                return None;
+            }
+            known.refreshing_until = now + REFRESH_DEADLINE;
+            Some(known.report())
+        })?
+    }
+
+    /// The report to send with a call that is made now in any case.
+    pub(super) fn report(&self, room: usize) -> Request {
+        self.known(room, Known::report).unwrap_or_default()
+    }
+
+    /// Notes a counted poll for the next report.
+    pub(super) fn note_poll(&self, room: usize, number: TicketNumber) {
+        self.known(room, |known| note(&mut known.polled, number));
+    }
+
+    /// Notes for the next report that a first pass has come back.
+    pub(super) fn note_return(&self, room: usize, number: TicketNumber) {
+        self.known(room, |known| {
+            if !known.returned.contains(&number) {
+                note(&mut known.returned, number);
+            }
+        });
+    }
+}
+
+impl Known {
+    fn report(&mut self) -> Request {
+        Request {
+            version: VERSION,
+            messages: Vec::new(),
+            polled: std::mem::take(&mut self.polled),
+            returned: std::mem::take(&mut self.returned),
+        }
+    }
+}
+
+fn note(numbers: &mut Vec<TicketNumber>, number: TicketNumber) {
+    if numbers.len() < REPORT {
+        numbers.push(number);
+    }
+}

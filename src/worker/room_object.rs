@@ -1,0 +1,286 @@
+//! The Durable Object of a room: hears requests, keeps the ledger, stores what it decides.
+//!
+//! # Protocol
+//!
+//! One request: `POST` with a [`Request`] as JSON, answered 200 with a [`Response`] as JSON. Anything
+//! else is answered 400 (not understood), 404 (no such room in this version's site) or 503 (the
+//! storage cannot be read or written). The object is reached through the Worker's binding alone;
+//! no request of a visitor is ever passed to it.
+//!
+//! # Why it is atomic
+//!
+//! Requests that have arrived are handled together, as one batch, in one poll without an await: the
+//! ledger decides, and the batch's row is handed to SQLite. Then [`Storage::sync`] is awaited, and
+//! only then do the answers leave and the next batch begins. So whatever an answer says is durable,
+//! whatever memory holds between batches is durable too, and requests that arrive meanwhile form the
+//! next batch: the more load, the larger the groups, and a lone request waits for nobody.
+//!
+//! A batch that cannot be stored, or in which something panics, leaves no trace: the ledger in
+//! memory is dropped and the next batch reads it anew from the storage.
+//!
+//! # Storage
+//!
+//! `checkpoint(part, body)` holds a book, cut into parts because a row may have 2 MB at most;
+//! `journal(sequence, body)` the rows since. Both are versioned (`room::ledger::journal`).
+//!
+//! [`Storage::sync`]: worker::Storage::sync
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use futures_channel::oneshot;
+use worker::{DurableObject, Env, SqlStorage, SqlStorageValue, State, Storage, durable_object};
+
+use super::clock;
+use crate::packed;
+use crate::room::ledger::Ledger;
+use crate::room::ledger::book::Book;
+use crate::room::ledger::journal::{self, Row};
+use crate::room::message::{Request, Response, VERSION};
+use crate::room::number::Incarnation;
+use crate::room::policy::Policy;
+
+/// A checkpoint is written when the journal has grown to this many bytes, or to the size of the last
+/// checkpoint if that is more: so rows are rewritten once on average.
+const CHECKPOINT_AFTER: usize = 256 * 1024;
+
+/// The size of a part of a checkpoint.
+const PART: usize = 1024 * 1024;
+
+/// A request that waits for its batch, and where its answer goes.
+type Heard = (Request, oneshot::Sender<Result<Response, String>>);
+
+/// The object. Everything is in [`Inner`], which the batch loop shares.
+#[durable_object(fetch)]
+pub struct Room {
+    inner: Rc<Inner>,
+}
+
+/// Nothing of a batch that panicked is kept, see the head of this file.
+impl RefUnwindSafe for Room {}
+
+struct Inner {
+    storage: Storage,
+    sql: SqlStorage,
+    policy: Option<Policy>,
+    ledger: RefCell<Option<Kept>>,
+    heard: RefCell<Vec<Heard>>,
+    batching: Cell<bool>,
+}
+
+/// The ledger, and how much was stored since its checkpoint.
+struct Kept {
+    ledger: Ledger,
+    checkpoint_bytes: usize,
+    journal_bytes: usize,
+}
+
+impl DurableObject for Room {
+    fn new(state: State, _env: Env) -> Self {
+        let storage = state.storage();
+        let room = state.id().name().unwrap_or_default();
+        let site = packed::site();
+        let policy = site.ok().and_then(|site| {
+            site.rooms.iter().find(|declared| declared.id.as_str() == room).map(Policy::from)
+        });
+        let inner = Inner {
+            sql: storage.sql(),
+            storage,
+            policy,
+            ledger: RefCell::new(None),
+            heard: RefCell::new(Vec::new()),
+            batching: Cell::new(false),
+        };
+        Self { inner: Rc::new(inner) }
+    }
+
+    async fn fetch(&self, mut req: worker::Request) -> worker::Result<worker::Response> {
+        let body = req.text().await?;
+        let request: Request = match serde_json::from_str(&body) {
+            Ok(request) => request,
+            Err(error) => return worker::Response::error(error.to_string(), 400),
+        };
+        if request.version > VERSION {
+            let message = format!("message version {}, known {VERSION}", request.version);
+            return worker::Response::error(message, 400);
+        }
+        #[cfg(feature = "planted-panic")]
+        if body.contains("planted-panic") {
+            panic!("planted in the object");
+        }
+        if self.inner.policy.is_none() {
+            return worker::Response::error("no such room in this version's site", 404);
+        }
+        let (answer, answered) = oneshot::channel();
+        self.inner.heard.borrow_mut().push((request, answer));
+        if !self.inner.batching.replace(true) {
+            wasm_bindgen_futures::spawn_local(run_batches(Rc::clone(&self.inner)));
+        }
+        match answered.await {
+            Ok(Ok(response)) => worker::Response::from_json(&response),
+            Ok(Err(message)) => worker::Response::error(message, 503),
+            Err(oneshot::Canceled) => worker::Response::error("the batch was lost", 503),
+        }
+    }
+}
+
+/// Handles what has been heard, batch after batch, until nothing is left.
+async fn run_batches(inner: Rc<Inner>) {
+    loop {
+        let (requests, answers): (Vec<_>, Vec<_>) =
+            inner.heard.take().into_iter().unzip();
+        if requests.is_empty() {
+            break;
+        }
+        let outcome = match catch_unwind(AssertUnwindSafe(|| inner.commit(&requests))) {
+            Ok(Ok(committed)) => inner.settle(committed).await,
+            Ok(Err(message)) => Err(message),
+            Err(_panic) => Err("the room failed on this batch".to_owned()),
+        };
+        match outcome {
+            Ok(responses) => {
+                for (answer, response) in answers.into_iter().zip(responses) {
+                    // A caller that has gone away has timed out; it will ask again.
+                    let _ = answer.send(Ok(response));
+                }
+            }
+            Err(message) => {
+                worker::console_error!("room: {message}");
+                for answer in answers {
+                    let _ = answer.send(Err(message.clone()));
+                }
+            }
+        }
+    }
+    inner.batching.set(false);
+}
+
+/// The responses of a batch, and whether they must wait for the storage.
+struct Committed {
+    responses: Vec<Response>,
+    stored: bool,
+}
+
+impl Inner {
+    /// Decides and writes in one go. While this runs, the ledger is out of its cell: if it returns
+    /// early or panics, the cell stays empty.
+    fn commit(&self, requests: &[Request]) -> Result<Committed, String> {
+        let Some(policy) = self.policy else {
+            return Err("no such room".to_owned());
+        };
+        let taken = self.ledger.take();
+        let fresh = taken.is_none();
+        let mut kept = match taken {
+            Some(kept) => kept,
+            None => self.load()?,
+        };
+        let batch = kept.ledger.batch(clock::now(), &policy, requests);
+        let stored = fresh || batch.row.is_some();
+        if let Some(row) = &batch.row {
+            self.store(&mut kept, row)?;
+        }
+        self.ledger.replace(Some(kept));
+        Ok(Committed { responses: batch.responses, stored })
+    }
+
+    async fn settle(&self, committed: Committed) -> Result<Vec<Response>, String> {
+        if committed.stored
+            && let Err(error) = self.storage.sync().await
+        {
+            self.ledger.replace(None);
+            return Err(format!("cannot store: {error}"));
+        }
+        Ok(committed.responses)
+    }
+
+    fn store(&self, kept: &mut Kept, row: &Row) -> Result<(), String> {
+        let body = journal::encode_row(row).map_err(|error| error.to_string())?;
+        kept.journal_bytes += body.len();
+        let sequence = i64::try_from(row.sequence).map_err(|error| error.to_string())?;
+        self.exec(
+            "INSERT INTO journal (sequence, body) VALUES (?, ?)",
+            vec![SqlStorageValue::Integer(sequence), SqlStorageValue::Blob(body)],
+        )?;
+        if kept.journal_bytes > CHECKPOINT_AFTER.max(kept.checkpoint_bytes) {
+            self.checkpoint(kept)?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the checkpoint and empties the journal. Writes without an await in between are one
+    /// transaction.
+    fn checkpoint(&self, kept: &mut Kept) -> Result<(), String> {
+        let book = kept.ledger.book();
+        let bytes = journal::encode_book(book).map_err(|error| error.to_string())?;
+        self.exec("DELETE FROM checkpoint", Vec::new())?;
+        for (part, body) in (0..).zip(bytes.chunks(PART)) {
+            self.exec(
+                "INSERT INTO checkpoint (part, body) VALUES (?, ?)",
+                vec![SqlStorageValue::Integer(part), SqlStorageValue::Blob(body.to_vec())],
+            )?;
+        }
+        self.exec("DELETE FROM journal", Vec::new())?;
+        kept.checkpoint_bytes = bytes.len();
+        kept.journal_bytes = 0;
+        Ok(())
+    }
+
+    fn load(&self) -> Result<Kept, String> {
+        for table in [
+            "CREATE TABLE IF NOT EXISTS checkpoint (part INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+            "CREATE TABLE IF NOT EXISTS journal (sequence INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+        ] {
+            self.exec(table, Vec::new())?;
+        }
+        let checkpoint = self.bodies("SELECT body FROM checkpoint ORDER BY part")?.concat();
+        let bodies = self.bodies("SELECT body FROM journal ORDER BY sequence")?;
+        let now = clock::now();
+        if checkpoint.is_empty() {
+            if !bodies.is_empty() {
+                return Err("the journal has no checkpoint to start from".to_owned());
+            }
+            let ledger = Ledger::new(Incarnation::new(now.as_millis()), now);
+            let mut kept = Kept { ledger, checkpoint_bytes: 0, journal_bytes: 0 };
+            self.checkpoint(&mut kept)?;
+            return Ok(kept);
+        }
+        let book = journal::decode_book(&checkpoint).map_err(|error| error.to_string())?;
+        let journal_bytes = bodies.iter().map(Vec::len).sum();
+        let rows = rows_after(&book, &bodies)?;
+        let ledger = Ledger::recover(book, rows, now);
+        Ok(Kept { ledger, checkpoint_bytes: checkpoint.len(), journal_bytes })
+    }
+
+    fn bodies(&self, query: &str) -> Result<Vec<Vec<u8>>, String> {
+        let cursor = self.sql.exec(query, None).map_err(|error| error.to_string())?;
+        let mut bodies = Vec::new();
+        for row in cursor.raw() {
+            match row.map_err(|error| error.to_string())?.into_iter().next() {
+                Some(SqlStorageValue::Blob(body)) => bodies.push(body),
+                other => return Err(format!("stored body is no blob: {other:?}")),
+            }
+        }
+        Ok(bodies)
+    }
+
+    fn exec(&self, query: &str, bindings: Vec<SqlStorageValue>) -> Result<(), String> {
+        let bindings = Some(bindings).filter(|bindings| !bindings.is_empty());
+        self.sql.exec(query, bindings).map(drop).map_err(|error| error.to_string())
+    }
+}
+
+/// The journal's rows, which must follow the checkpoint one by one.
+fn rows_after(book: &Book, bodies: &[Vec<u8>]) -> Result<Vec<Row>, String> {
+    let mut expected = book.sequence;
+    let mut rows = Vec::with_capacity(bodies.len());
+    for body in bodies {
+        let row = journal::decode_row(body).map_err(|error| error.to_string())?;
+        expected += 1;
+        if row.sequence != expected {
+            return Err(format!("journal row {} where {expected} belongs", row.sequence));
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
