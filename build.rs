@@ -1,2 +1,119 @@
-//! To be written.
-fn main() {}
+//! Checks what the operator declared and packs it for the Worker. Every fault fails the build.
+
+use std::path::{Path, PathBuf};
+use std::{env, error, fs, process};
+
+#[allow(dead_code, unreachable_pub)]
+#[path = "src/site/mod.rs"]
+mod site;
+
+use site::room::Site;
+
+/// A fault, for the operator to read.
+type Failure = Box<dyn error::Error>;
+
+fn main() {
+    if let Err(failure) = pack() {
+        for line in failure.to_string().lines() {
+            println!("cargo::error={line}");
+        }
+        process::exit(1);
+    }
+}
+
+fn pack() -> Result<(), Failure> {
+    println!("cargo::rerun-if-changed=src/site");
+    println!("cargo::rerun-if-changed=templates");
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let site = read_site(&root)?;
+    check_templates(&root, &site)?;
+    fs::write(out.join("site.json"), serde_json::to_string(&site)?)?;
+    fs::write(out.join("templates.rs"), page_sources(&root, &site)?)?;
+    Ok(())
+}
+
+/// Reads and checks the rooms: `rooms.toml`, or the file that `ANTEROOM_ROOMS` names.
+fn read_site(root: &Path) -> Result<Site, Failure> {
+    println!("cargo::rerun-if-env-changed=ANTEROOM_ROOMS");
+    let file = root.join(env::var_os("ANTEROOM_ROOMS").unwrap_or_else(|| "rooms.toml".into()));
+    println!("cargo::rerun-if-changed={}", file.display());
+    let named = |fault: &dyn error::Error| format!("{}: {fault}", file.display());
+    let text = fs::read_to_string(&file).map_err(|fault| named(&fault))?;
+    let declaration = toml::from_str(&text).map_err(|fault| named(&fault))?;
+    let languages = languages(root);
+    let to_ascii = |name: &str| idna::domain_to_ascii(name).ok();
+    let is_public_suffix = |name: &str| psl::suffix_str(name) == Some(name);
+    let names = site::host::Names {
+        to_ascii: &to_ascii,
+        is_public_suffix: &is_public_suffix,
+    };
+    let context = site::Context {
+        names,
+        languages: &languages,
+    };
+    Ok(site::validate(&declaration, context)
+        .map_err(|faults| format!("{} has faults:\n{faults}", file.display()))?)
+}
+
+/// The languages of the page: the names of the files in `templates/languages`.
+fn languages(root: &Path) -> Vec<String> {
+    let entries = fs::read_dir(root.join("templates/languages"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let files = entries.map(|entry| entry.path());
+    let files = files.filter(|file| {
+        file.extension()
+            .is_some_and(|extension| extension == "json")
+    });
+    let stems = files.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned()));
+    let mut languages: Vec<String> = stems.collect();
+    if languages.is_empty() {
+        languages = ["ar-EG", "de-DE", "en-US", "es-ES", "fr-FR", "ja-JP"]
+            .map(Into::into)
+            .into();
+    }
+    languages.sort();
+    languages
+}
+
+/// Checks that the rooms' own pages are there.
+fn check_templates(root: &Path, site: &Site) -> Result<(), Failure> {
+    let mut faults = Vec::new();
+    for (n, room) in site.rooms.iter().enumerate() {
+        if let Some(name) = &room.custom_page_html
+            && !root.join("templates").join(name).is_file()
+        {
+            faults.push(format!(
+                "rooms[{n}].custom_page_html: no such file: templates/{name}"
+            ));
+        }
+    }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults.join("\n").into())
+    }
+}
+
+/// Rust source of a list of the rooms' own pages, each as its name and text.
+fn page_sources(root: &Path, site: &Site) -> Result<String, Failure> {
+    let mut names: Vec<&String> = site
+        .rooms
+        .iter()
+        .filter_map(|room| room.custom_page_html.as_ref())
+        .collect();
+    names.sort();
+    names.dedup();
+    let mut source = String::from("&[");
+    for name in names {
+        let file = root.join("templates").join(name);
+        let file = file
+            .to_str()
+            .ok_or("the path of the project must be UTF-8")?;
+        source += &format!("({name:?}, include_str!({file:?})),");
+    }
+    source.push(']');
+    Ok(source)
+}

@@ -1,0 +1,36 @@
+//! What `build.rs` packed: the site and the rooms' own pages.
+
+use crate::site::room::Site;
+
+/// The sources of the rooms' own pages, each under the name of its file.
+const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/templates.rs"));
+
+/// The site that was declared when the Worker was built.
+///
+/// # Errors
+/// None of a build that ran through; the site is text until it is read.
+pub fn site() -> Result<Site, serde_json::Error> {
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/site.json")))
+}
+
+/// The source of a page under `templates/` that a room has as its `custom_page_html`.
+pub fn page_source(name: &str) -> Option<&'static str> {
+    PAGES
+        .iter()
+        .find(|(page, _)| *page == name)
+        .map(|(_, source)| *source)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_is_packed_can_be_read() {
+        let site = super::site().unwrap();
+        for room in site.rooms {
+            assert!(
+                room.custom_page_html
+                    .is_none_or(|name| super::page_source(&name).is_some())
+            );
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The fields that a declaration may have, and those of Cloudflare's that it may not have yet.
+
+use strsim::damerau_levenshtein;
+
+/// The fields of one kind of table.
+#[derive(Debug)]
+pub struct Fields {
+    /// The fields that can be set. `docs/settings.md` describes each of them.
+    pub known: &'static [&'static str],
+    /// Fields of Cloudflare's that are refused, each with the reason.
+    pub refused: &'static [(&'static str, &'static str)],
+}
+
+const EVENTS: &str = "events are not built yet";
+const RULES: &str = "bypass rules are not built yet";
+const TURNSTILE: &str = "Turnstile is not built yet";
+const READ_ONLY: &str = "is read-only: anteroom sets it";
+
+/// The whole declaration.
+pub const SITE: Fields = Fields {
+    known: &["cookie_name", "rooms"],
+    refused: &[
+        (
+            "search_engine_crawler_bypass",
+            "letting search engines pass is not built yet",
+        ),
+        ("events", EVENTS),
+        ("rules", RULES),
+    ],
+};
+
+/// One of `rooms`.
+pub const ROOM: Fields = Fields {
+    known: &[
+        "id",
+        "name",
+        "description",
+        "host",
+        "path",
+        "additional_routes",
+        "path_case_sensitive",
+        "cookie_suffix",
+        "cookie_attributes",
+        "total_active_users",
+        "new_users_per_minute",
+        "session_duration",
+        "session_duration_seconds",
+        "disable_session_renewal",
+        "drain_over_limit",
+        "queue_all",
+        "queueing_method",
+        "queueing_status_code",
+        "custom_page_html",
+        "default_template_language",
+        "json_response_enabled",
+        "suspended",
+        "enabled_origin_commands",
+        "turnstile_mode",
+        "fail_mode",
+        "allowed_origins",
+        "bind_pass",
+        "first_pass",
+        "origin_assertion",
+        "strip_cookie",
+        "poll_far_seconds",
+        "poll_near_seconds",
+    ],
+    refused: &[
+        ("turnstile_action", TURNSTILE),
+        ("events", EVENTS),
+        ("rules", RULES),
+        (
+            "search_engine_crawler_bypass",
+            "letting search engines pass is not built yet",
+        ),
+        ("created_on", READ_ONLY),
+        ("modified_on", READ_ONLY),
+        ("next_event_start_time", READ_ONLY),
+        ("next_event_prequeue_start_time", READ_ONLY),
+    ],
+};
+
+/// One of `additional_routes`.
+pub const ROUTE: Fields = Fields {
+    known: &["host", "path"],
+    refused: &[],
+};
+
+/// `cookie_attributes`.
+pub const COOKIE_ATTRIBUTES: Fields = Fields {
+    known: &["samesite", "secure"],
+    refused: &[],
+};
+
+impl Fields {
+    /// Why a field of this name cannot be set, or none if it can.
+    pub fn refusal(&self, name: &str) -> Option<String> {
+        if self.known.contains(&name) {
+            return None;
+        }
+        if let Some((_, reason)) = self.refused.iter().find(|(refused, _)| *refused == name) {
+            return Some((*reason).to_owned());
+        }
+        Some(match nearest(name, self.known) {
+            Some(known) => format!("unknown field; did you mean {known}?"),
+            None => "unknown field".to_owned(),
+        })
+    }
+}
+
+/// The candidate that `word` is probably a misspelling of: at most a third of it is different.
+pub(super) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let word = word.to_lowercase().replace('-', "_");
+    candidates
+        .iter()
+        .map(|candidate| (damerau_levenshtein(&word, candidate), *candidate))
+        .filter(|(distance, candidate)| distance * 3 <= candidate.len())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
