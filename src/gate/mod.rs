@@ -1,1 +1,6 @@
-//! To be written.
+//! What decides over a request at the edge.
+
+pub mod binding;
+pub(crate) mod jws;
+pub mod keys;
+pub mod token;

@@ -1,1 +1,3 @@
-//! To be written.
+//! The room: who waits, who is inside.
+
+pub mod number;
