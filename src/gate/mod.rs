@@ -1,6 +1,9 @@
 //! What decides over a request at the edge.
 
+pub mod accept;
 pub mod binding;
+pub mod cookie;
+pub mod header;
 pub(crate) mod jws;
 pub mod keys;
 pub mod token;
