@@ -1,3 +1,16 @@
-//! To be written.
+//! What decides over a request at the edge.
+//!
+//! `route` finds the room, `visitor` reads the cookie, `intent` tells what the request wants,
+//! `decision` says what happens, and `answer` says it to the client.
 
+pub mod accept;
+pub mod answer;
+pub mod binding;
+pub mod cookie;
+pub mod decision;
+pub mod header;
+pub(crate) mod jws;
+pub mod keys;
 pub mod route;
+pub mod token;
+pub mod visitor;

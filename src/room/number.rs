@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// At most 2^53 - 1, so that it survives as a JSON number in every client (RFC 8259 section 6).
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(transparent)]
+#[serde(try_from = "u64", into = "u64")]
 pub struct TicketNumber(u64);
 
 impl TicketNumber {
@@ -48,6 +48,25 @@ impl fmt::Display for TicketNumber {
         self.0.fmt(f)
     }
 }
+
+impl From<TicketNumber> for u64 {
+    fn from(number: TicketNumber) -> Self {
+        number.0
+    }
+}
+
+impl TryFrom<u64> for TicketNumber {
+    type Error = NumberOutOfRange;
+
+    fn try_from(number: u64) -> Result<Self, NumberOutOfRange> {
+        Self::new(number).ok_or(NumberOutOfRange)
+    }
+}
+
+/// An integer that is no [`TicketNumber`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("a ticket number lies between 1 and 2^53 - 1")]
+pub struct NumberOutOfRange;
 
 /// What an arrival is told apart by before it has a number: 64 random bits, so that an arrival that
 /// is sent twice gets one number.

@@ -1,0 +1,11 @@
+//! The names of anteroom's own header fields.
+
+/// On every answer that anteroom made, and on no other: tells a program that it holds no content.
+pub const STATUS: &str = "Anteroom-Status";
+
+/// On a poll of the waiting page: answered at the edge, never forwarded.
+pub const POLL: &str = "Anteroom-Poll";
+
+/// On a request to the origin: a signed statement of who was admitted. Removed from what clients
+/// send.
+pub const ASSERTION: &str = "Anteroom-Assertion";
