@@ -4,6 +4,7 @@
 
 pub mod gate;
 pub mod packed;
+pub mod origin;
 pub mod page;
 pub mod room;
 pub mod site;

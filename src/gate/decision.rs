@@ -4,7 +4,7 @@
 //! The table in `docs/methods.md` is the specification of this file.
 
 use super::intent::Intent;
-use super::token::{Standing, Token};
+use super::token::Standing;
 use super::visitor::Visitor;
 use crate::page::facts::{Notice, State};
 use crate::room::ledger::PLACE_KEPT;
@@ -127,8 +127,6 @@ impl Request<'_> {
     pub fn decide(&self) -> Step {
         match self.intent {
             Intent::Leave => return self.leave(),
-            Intent::LeaveWrongMethod => return self.refuse(Kind::PostOnly),
-            Intent::LeaveForged => return self.refuse(Kind::Forged),
             Intent::Preflight if self.queues() && !self.room.allowed_origins.is_empty() => {
                 return Step::Preflight;
             }
@@ -138,7 +136,7 @@ impl Request<'_> {
         match self.visitor.token.map(|token| token.standing) {
             Some(admitted @ Standing::Admitted { number, incarnation, .. }) => match self.intent {
                 Intent::Poll => Step::Answer(self.answer(Kind::MayEnter, Some(admitted))),
-                _ if self.intent.takes_a_place() && self.is_due(&admitted) => {
+                _ if self.intent.counts() && self.is_due(&admitted) => {
                     Step::PassAndRenew(number, incarnation)
                 }
                 _ => Step::Pass,
@@ -146,13 +144,13 @@ impl Request<'_> {
             _ if self.room.queueing_method == QueueingMethod::Reject && !self.room.queue_all => {
                 self.stays_out(State::Rejecting)
             }
-            Some(Standing::Ticket { id, .. }) if self.intent.takes_a_place() => {
+            Some(Standing::Ticket { id, .. }) if self.intent.counts() => {
                 Step::Ask(Message::Arrive { ticket: id, returning: true })
             }
             Some(Standing::Waiting { number, incarnation, last_poll, .. }) => {
                 let called = self.snapshot.is_some_and(|snapshot| snapshot.is_called(number));
                 let early = self.now < last_poll + EARLY;
-                if called && !early && self.intent.takes_a_place() {
+                if called && !early && self.intent.counts() {
                     Step::Ask(Message::Claim { number, incarnation, last_poll })
                 } else if called {
                     self.stays_out(State::Called)
@@ -162,7 +160,7 @@ impl Request<'_> {
                     self.stays_out(self.waiting_state())
                 }
             }
-            _ if !self.intent.takes_a_place() => self.without_a_place(),
+            _ if !self.intent.counts() => self.without_a_place(),
             _ if self.snapshot.is_some_and(|snapshot| snapshot.queueing) && self.reachable => {
                 self.stays_out(self.joining_state())
             }
@@ -257,7 +255,7 @@ impl Request<'_> {
 
     /// The visitor does not get in: they keep or renew what they hold, or get a ticket.
     fn stays_out(&self, state: State) -> Step {
-        if !self.intent.takes_a_place() {
+        if !self.intent.counts() {
             return self.without_a_place();
         }
         if state == State::Rejecting && self.visitor.token.is_none() {
@@ -399,7 +397,8 @@ impl Request<'_> {
         }
     }
 
-    fn refuse(&self, kind: Kind) -> Step {
+    /// A refusal, which changes nothing.
+    pub fn refuse(&self, kind: Kind) -> Step {
         Step::Answer(self.answer(kind, None))
     }
 
@@ -419,9 +418,4 @@ impl Request<'_> {
             last_updated: self.now,
         }
     }
-}
-
-/// The token that carries `standing` for a visitor who carried `before`.
-pub fn token(standing: Standing, binding: Option<super::binding::Binding>, embedded: bool) -> Token {
-    Token { standing, binding, embedded }
 }

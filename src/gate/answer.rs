@@ -1,0 +1,246 @@
+//! What anteroom says itself: status, header fields and body of an answer that no origin gave.
+
+use std::borrow::Cow;
+
+use super::accept;
+use super::cors::{Cors, Field};
+use super::decision::{Answer, Kind};
+use super::header;
+use super::intent::Intent;
+use super::token::Standing;
+use crate::page::facts::{Facts, State};
+use crate::page::language::{self, Language};
+use crate::page::{Pages, json};
+use crate::room::snapshot::Snapshot;
+use crate::site::room::{QueueingMethod, Room, SameSite};
+
+/// An answer, ready to be sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// The status code.
+    pub status: u16,
+    /// The header fields, `Set-Cookie` left out.
+    pub fields: Vec<Field<'static>>,
+    /// The body; empty for an answer to `HEAD`.
+    pub body: String,
+}
+
+/// The request, as far as the form of the answer depends on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// What the request wants.
+    pub intent: Intent,
+    /// The canonical host and path of the URL, for the choice of the language.
+    pub host: &'a str,
+    /// The path as it stands in the URL.
+    pub path: &'a str,
+    /// `Accept`.
+    pub accept: Option<&'a str>,
+    /// `Accept-Language`.
+    pub accept_language: Option<&'a str>,
+    /// `Origin`.
+    pub origin: Option<&'a str>,
+}
+
+/// The form of an answer's body.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Form {
+    Page,
+    Json,
+}
+
+/// How many seconds a visitor who cannot be served now shall stay away.
+const RETRY_SECONDS: u32 = 5;
+
+impl Answer {
+    /// Writes the answer.
+    pub fn write(
+        &self,
+        room: &Room,
+        pages: &Pages,
+        snapshot: Option<&Snapshot>,
+        asked: &Asked<'_>,
+    ) -> Written {
+        let language = language::choose(
+            asked.host,
+            asked.path,
+            asked.accept_language,
+            &room.default_template_language,
+        );
+        match self.kind {
+            Kind::Waits(state) => {
+                let facts = self.facts(state, room, snapshot);
+                self.waits(state, &facts, room, pages, language, asked)
+            }
+            Kind::MayEnter => {
+                let facts = self.facts(State::Called, room, snapshot);
+                let mut fields = common(room, asked, "admitted");
+                fields.push(("Content-Type", "application/json".into()));
+                Written { status: 200, fields, body: json::poll(&facts, true, language) }
+            }
+            Kind::Speculative => self.refuse(room, asked, 503, "speculative", ""),
+            Kind::NoSocket => {
+                self.refuse(room, asked, 503, "waiting", "A WebSocket needs a pass of this room.\n")
+            }
+            Kind::PostOnly => {
+                let mut written =
+                    self.refuse(room, asked, 405, "error", "Leaving takes a POST request.\n");
+                written.fields.push(("Allow", "POST".into()));
+                written
+            }
+            Kind::Forged => {
+                let text = "Leaving takes a request from a page of the same origin.\n";
+                self.refuse(room, asked, 403, "error", text)
+            }
+        }
+    }
+
+    fn waits(
+        &self,
+        state: State,
+        facts: &Facts,
+        room: &Room,
+        pages: &Pages,
+        language: &Language,
+        asked: &Asked<'_>,
+    ) -> Written {
+        let form = form(room, asked);
+        let mut fields = common(room, asked, name(state));
+        fields.push(("X-Robots-Tag", "noindex".into()));
+        if self.refresh_seconds > 0 {
+            fields.push(("Retry-After", self.refresh_seconds.to_string().into()));
+        }
+        let status = match state {
+            State::Left => 200,
+            _ => room.queueing_status_code,
+        };
+        let body = match form {
+            Form::Json => {
+                fields.push(("Content-Type", "application/json".into()));
+                if asked.intent == Intent::Poll {
+                    json::poll(facts, false, language)
+                } else {
+                    json::waiting(facts, language)
+                }
+            }
+            Form::Page => {
+                fields.push(("Content-Type", "text/html; charset=utf-8".into()));
+                fields.push(("Content-Language", language.tag().to_owned().into()));
+                if self.refresh_seconds > 0 && !pages.is_default(room) {
+                    fields.push(("Refresh", self.refresh_seconds.to_string().into()));
+                }
+                if pages.is_default(room) {
+                    let embeddable = room.cookie.samesite == SameSite::None;
+                    fields.push(("Content-Security-Policy", Cow::Borrowed(pages.csp(embeddable))));
+                }
+                pages.render(room, facts, language, &leave_url(asked))
+            }
+        };
+        let body = if asked.intent == Intent::Head { String::new() } else { body };
+        Written { status, fields, body }
+    }
+
+    fn refuse(
+        &self,
+        room: &Room,
+        asked: &Asked<'_>,
+        status: u16,
+        marker: &'static str,
+        text: &str,
+    ) -> Written {
+        let mut fields = common(room, asked, marker);
+        fields.push(("Content-Type", "text/plain; charset=utf-8".into()));
+        if status == 503 {
+            fields.push(("Retry-After", RETRY_SECONDS.to_string().into()));
+        }
+        Written { status, fields, body: text.to_owned() }
+    }
+
+    /// What the page says.
+    fn facts(&self, state: State, room: &Room, snapshot: Option<&Snapshot>) -> Facts {
+        let has_place = matches!(self.holds, Some(Standing::Waiting { .. }));
+        let users_ahead = self.users_ahead.filter(|_| has_place);
+        let progress_percent = match (self.holds, users_ahead) {
+            (Some(Standing::Waiting { ahead_at_join, .. }), Some(ahead)) => {
+                let all = u64::from(ahead_at_join) + 1;
+                let done = u64::from(ahead_at_join).saturating_sub(ahead);
+                u8::try_from(done * 100 / all).ok()
+            }
+            _ => None,
+        };
+        let wait = match state {
+            State::Queueing => users_ahead.and_then(|ahead| snapshot?.expected_wait(ahead)),
+            _ => None,
+        };
+        let minutes = |wait: crate::time::Span| wait.as_secs().div_ceil(60).max(1);
+        Facts {
+            state,
+            position: users_ahead.map(|ahead| ahead + 1),
+            users_ahead,
+            progress_percent,
+            wait_minutes: wait.map(minutes).and_then(|minutes| u32::try_from(minutes).ok()),
+            last_updated: self.last_updated,
+            refresh_interval_seconds: self.refresh_seconds,
+            queueing_method: if room.queue_all && room.queueing_method == QueueingMethod::Reject {
+                QueueingMethod::Fifo
+            } else {
+                room.queueing_method
+            },
+            notice: self.notice,
+        }
+    }
+}
+
+/// The fields of every answer. None of it may be stored: it is about one visitor at one instant.
+fn common(room: &Room, asked: &Asked<'_>, marker: &'static str) -> Vec<Field<'static>> {
+    let mut fields: Vec<Field<'static>> = vec![
+        (header::STATUS, marker.into()),
+        ("Cache-Control", "no-store".into()),
+        ("X-Content-Type-Options", "nosniff".into()),
+        ("Referrer-Policy", "same-origin".into()),
+    ];
+    let cors = Cors::new(&room.allowed_origins, asked.origin);
+    let mut vary = "Cookie, Accept, Accept-Language".to_owned();
+    for (name, value) in cors.answer() {
+        if name == "Vary" {
+            vary.push_str(", ");
+            vary.push_str(&value);
+        } else {
+            fields.push((name, value.into_owned().into()));
+        }
+    }
+    fields.push(("Vary", vary.into()));
+    fields
+}
+
+/// The value of [`header::STATUS`] for a visitor who waits.
+pub const fn name(state: State) -> &'static str {
+    match state {
+        State::Joining => "joining",
+        State::Queueing => "queueing",
+        State::Called => "called",
+        State::QueueAll => "queue-all",
+        State::Rejecting => "rejecting",
+        State::Unavailable => "unavailable",
+        State::Left => "left",
+    }
+}
+
+/// A poll of the page gets JSON always, a client that prefers JSON where the room has it.
+fn form(room: &Room, asked: &Asked<'_>) -> Form {
+    match asked.intent {
+        Intent::Poll => Form::Json,
+        _ if room.json_response_enabled && accept::prefers_json(asked.accept) => Form::Json,
+        _ => Form::Page,
+    }
+}
+
+/// Where the page's form posts to: below the path that the visitor is at, so that the room's cookie
+/// is sent along whatever its path. Only a path that is safe in every respect is repeated; it is
+/// escaped by the page all the same.
+fn leave_url(asked: &Asked<'_>) -> String {
+    let path = asked.path.trim_end_matches('/');
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~%".contains(&byte);
+    let path = if path.bytes().all(plain) && !path.contains("/.") { path } else { "" };
+    format!("{path}{}", super::intent::LEAVE_PATH)
+}

@@ -1,0 +1,3 @@
+//! What the origin gets to see.
+
+pub mod assertion;

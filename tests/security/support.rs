@@ -1,0 +1,52 @@
+//! What the attacks share: a room, its key, a visitor who was let in.
+
+use anteroom::gate::keys::Keys;
+use anteroom::gate::token::{Standing, Token};
+use anteroom::room::number::{Incarnation, TicketNumber};
+use anteroom::site::room::RoomId;
+use anteroom::time::{Instant, Span};
+
+pub(crate) const NOW: Instant = Instant::from_secs(1_767_225_600);
+
+/// The bytes of the room's secret, and the text from which it is read.
+pub(crate) const SECRET: [u8; 32] = *b"0123456789abcdef0123456789abcdef";
+pub(crate) const SECRET_TEXT: &str = "k1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+
+pub(crate) fn keys() -> Keys {
+    Keys::parse(SECRET_TEXT).unwrap()
+}
+
+pub(crate) fn room(digit: char) -> RoomId {
+    let id = digit.to_string().repeat(32);
+    serde_json::from_value(serde_json::Value::String(id)).unwrap()
+}
+
+pub(crate) fn admitted() -> Token {
+    token(|number, incarnation| Standing::Admitted {
+        number,
+        incarnation,
+        issued: NOW,
+        expires: NOW + Span::from_secs(300),
+        provisional: false,
+    })
+}
+
+pub(crate) fn waiting() -> Token {
+    token(|number, incarnation| Standing::Waiting {
+        number,
+        incarnation,
+        last_poll: NOW,
+        expires: NOW + Span::from_secs(300),
+        joined: NOW,
+        ahead_at_join: 977,
+    })
+}
+
+fn token(standing: impl Fn(TicketNumber, Incarnation) -> Standing) -> Token {
+    let number = TicketNumber::new(1042).unwrap();
+    Token {
+        standing: standing(number, Incarnation::new(1)),
+        binding: None,
+        embedded: false,
+    }
+}
