@@ -3,8 +3,8 @@
 //! The folders stand in the order in which a request travels; `ARCHITECTURE.md` has the map.
 
 pub mod gate;
-pub mod packed;
 pub mod origin;
+pub mod packed;
 pub mod page;
 pub mod room;
 pub mod site;

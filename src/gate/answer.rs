@@ -34,6 +34,8 @@ pub struct Asked<'a> {
     pub host: &'a str,
     /// The path as it stands in the URL.
     pub path: &'a str,
+    /// Where the page's form posts to leave: [`leave_url`].
+    pub leave_url: &'a str,
     /// `Accept`.
     pub accept: Option<&'a str>,
     /// `Accept-Language`.
@@ -88,6 +90,10 @@ impl Answer {
                 written.fields.push(("Allow", "POST".into()));
                 written
             }
+            Kind::Ambiguous => {
+                let text = "Servers disagree on what this path means; ask for it in plain form.\n";
+                self.refuse(room, asked, 400, "error", text)
+            }
             Kind::Forged => {
                 let text = "Leaving takes a request from a page of the same origin.\n";
                 self.refuse(room, asked, 403, "error", text)
@@ -133,7 +139,7 @@ impl Answer {
                     let embeddable = room.cookie.samesite == SameSite::None;
                     fields.push(("Content-Security-Policy", Cow::Borrowed(pages.csp(embeddable))));
                 }
-                pages.render(room, facts, language, &leave_url(asked))
+                pages.render(room, facts, language, asked.leave_url)
             }
         };
         let body = if asked.intent == Intent::Head { String::new() } else { body };
@@ -235,12 +241,14 @@ fn form(room: &Room, asked: &Asked<'_>) -> Form {
     }
 }
 
-/// Where the page's form posts to: below the path that the visitor is at, so that the room's cookie
-/// is sent along whatever its path. Only a path that is safe in every respect is repeated; it is
-/// escaped by the page all the same.
-fn leave_url(asked: &Asked<'_>) -> String {
-    let path = asked.path.trim_end_matches('/');
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~%".contains(&byte);
-    let path = if path.bytes().all(plain) && !path.contains("/.") { path } else { "" };
-    format!("{path}{}", super::intent::LEAVE_PATH)
+/// Where a visitor at `path`, a canonical one, posts to leave: below the route that covers it, so
+/// that the endpoint is covered and the room's cookie is sent along.
+pub fn leave_url(room: &Room, host: &str, path: &str) -> String {
+    let covers = |route: &&str| path.strip_prefix(*route).is_some_and(|rest| {
+        rest.is_empty() || rest.starts_with('/')
+    });
+    let routes = room.routes.iter().filter(|route| route.host == host);
+    let routes = routes.map(|route| route.path.trim_end_matches('/'));
+    let route = routes.filter(covers).max_by_key(|route| route.len()).unwrap_or_default();
+    format!("{route}{}", super::intent::LEAVE_PATH)
 }

@@ -107,6 +107,8 @@ pub enum Kind {
     NoSocket,
     /// The endpoint for leaving takes POST alone.
     PostOnly,
+    /// The path leads to one place for some servers and to another for others.
+    Ambiguous,
     /// Another site's page wanted the visitor to leave.
     Forged,
 }
@@ -136,7 +138,7 @@ impl Request<'_> {
         match self.visitor.token.map(|token| token.standing) {
             Some(admitted @ Standing::Admitted { number, incarnation, .. }) => match self.intent {
                 Intent::Poll => Step::Answer(self.answer(Kind::MayEnter, Some(admitted))),
-                _ if self.intent.counts() && self.is_due(&admitted) => {
+                _ if self.intent.counts() && renewal_is_due(self.room, &admitted, self.now) => {
                     Step::PassAndRenew(number, incarnation)
                 }
                 _ => Step::Pass,
@@ -222,15 +224,6 @@ impl Request<'_> {
             Step::Answer(answer) => Outcome::Answer(answer),
             _ => Outcome::Pass(None),
         }
-    }
-
-    /// Whether a quarter of the session has passed, or the pass is to be made whole.
-    fn is_due(&self, standing: &Standing) -> bool {
-        let Standing::Admitted { issued, expires, provisional, .. } = *standing else {
-            return false;
-        };
-        let quarter = Span::from_millis(expires.since(issued).as_millis() / 4);
-        provisional || (!self.room.disable_session_renewal && self.now >= issued + quarter)
     }
 
     fn queues(&self) -> bool {
@@ -418,4 +411,13 @@ impl Request<'_> {
             last_updated: self.now,
         }
     }
+}
+
+/// Whether a pass shall be renewed: a quarter of the session has passed, or it is provisional.
+pub fn renewal_is_due(room: &Room, standing: &Standing, now: Instant) -> bool {
+    let Standing::Admitted { issued, expires, provisional, .. } = *standing else {
+        return false;
+    };
+    let quarter = Span::from_millis(expires.since(issued).as_millis() / 4);
+    provisional || (!room.disable_session_renewal && now >= issued + quarter)
 }

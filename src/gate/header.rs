@@ -9,3 +9,6 @@ pub const POLL: &str = "Anteroom-Poll";
 /// On a request to the origin: a signed statement of who was admitted. Removed from what clients
 /// send.
 pub const ASSERTION: &str = "Anteroom-Assertion";
+
+/// From the origin: ends the session of the visitor whose request it answers (Cloudflare's name).
+pub const COMMAND: &str = "Cf-Waiting-Room-Command";

@@ -1,3 +1,4 @@
 //! What the origin gets to see.
 
 pub mod assertion;
+pub mod storage;

@@ -5,6 +5,7 @@
 //! reads, or leaves something for the next one.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
 
 use worker::Env;
 
@@ -57,7 +58,7 @@ struct Known {
     refreshing_until: Instant,
     failed_at: Option<Instant>,
     polled: Vec<TicketNumber>,
-    returned: Vec<TicketNumber>,
+    returned: BTreeSet<TicketNumber>,
 }
 
 thread_local! {
@@ -184,14 +185,18 @@ impl Isolate {
 
     /// Notes a counted poll for the next report.
     pub(super) fn note_poll(&self, room: usize, number: TicketNumber) {
-        self.known(room, |known| note(&mut known.polled, number));
+        self.known(room, |known| {
+            if known.polled.len() < REPORT {
+                known.polled.push(number);
+            }
+        });
     }
 
     /// Notes for the next report that a first pass has come back.
     pub(super) fn note_return(&self, room: usize, number: TicketNumber) {
         self.known(room, |known| {
-            if !known.returned.contains(&number) {
-                note(&mut known.returned, number);
+            if known.returned.len() < REPORT {
+                known.returned.insert(number);
             }
         });
     }
@@ -203,13 +208,7 @@ impl Known {
             version: VERSION,
             messages: Vec::new(),
             polled: std::mem::take(&mut self.polled),
-            returned: std::mem::take(&mut self.returned),
+            returned: std::mem::take(&mut self.returned).into_iter().collect(),
         }
-    }
-}
-
-fn note(numbers: &mut Vec<TicketNumber>, number: TicketNumber) {
-    if numbers.len() < REPORT {
-        numbers.push(number);
     }
 }

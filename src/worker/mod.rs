@@ -1,1 +1,63 @@
-//! The shell.
+//! The shell: the only code that touches the runtime.
+//!
+//! `fetch` below is where every request comes in. What needs no waiting is decided and handed to the
+//! origin right there, without a future of this program; everything else goes to [`edge`].
+
+mod answer;
+mod binding;
+mod call;
+mod clock;
+mod edge;
+mod forward;
+mod headers;
+mod isolate;
+mod renewal;
+mod room_object;
+
+use js_sys::Promise;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::future_to_promise;
+use worker::{Context, Env};
+
+use edge::Covered;
+use isolate::Isolate;
+
+/// The Worker's entry point.
+///
+/// # Errors
+/// Only if the runtime refuses to `fetch`.
+#[wasm_bindgen]
+pub fn fetch(
+    request: web_sys::Request,
+    env: Env,
+    ctx: worker::worker_sys::Context,
+) -> Result<Promise, JsValue> {
+    let isolate = match Isolate::get(&env) {
+        Ok(isolate) => isolate,
+        Err(message) => return Ok(answer::broken(&message)),
+    };
+    let url = request.url();
+    let Some(matched) = isolate.routes.find(&url) else {
+        return forward::plainly(isolate, request);
+    };
+    let Some(room) = isolate.site.rooms.get(matched.room) else {
+        return forward::plainly(isolate, request);
+    };
+    if room.suspended {
+        return forward::plainly(isolate, request);
+    }
+    let keys = match &isolate.keys {
+        Ok(keys) => keys,
+        Err(message) => return Ok(answer::broken(message)),
+    };
+    let ctx = Context::new(ctx);
+    let covered = Covered::look(isolate, room, keys, &matched, request);
+    if covered.may_pass_at_once(&matched) {
+        covered.refresh_if_due(&env, &ctx);
+        return forward::plainly(isolate, covered.into_request());
+    }
+    let prepared = covered.prepare(&url, &matched);
+    Ok(future_to_promise(async move {
+        Ok(prepared.answer(&env, &ctx).await.into())
+    }))
+}

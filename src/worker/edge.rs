@@ -1,0 +1,485 @@
+//! A request for a covered URL: what is read of it, whom it asks, who answers.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use wasm_bindgen::JsValue;
+use web_sys::{Request, Response};
+use worker::{Context, Env};
+
+use super::answer;
+use super::isolate::Isolate;
+use super::{call, clock, forward, headers};
+use crate::gate::answer::{Asked, leave_url};
+use crate::gate::binding::{Binding, bind};
+use crate::gate::cookie;
+use crate::gate::cors::Cors;
+use crate::gate::decision::{self, Change, Kind, Outcome, Step};
+use crate::gate::header;
+use crate::gate::intent::{self, Intent};
+use crate::gate::keys::Keys;
+use crate::gate::route::Match;
+use crate::gate::token::{Standing, Token};
+use crate::gate::visitor::Visitor;
+use crate::origin::assertion;
+use crate::room::number::TicketId;
+use crate::room::snapshot::Snapshot;
+use crate::site::room::{BindPass, FirstPass, Room};
+use crate::time::{Instant, Span};
+
+/// A visitor who needs an answer from the room waits for it so long and no longer.
+const ARRIVAL_PATIENCE: Duration = Duration::from_secs(3);
+
+/// A request that finds a snapshot too old waits so long for a new one, then uses what it has.
+const LOOK_PATIENCE: Duration = Duration::from_millis(300);
+
+/// A refresh in the background.
+const REFRESH_PATIENCE: Duration = Duration::from_secs(2);
+
+/// First passes that come back are reported while they are so young.
+const YOUNG: Span = Span::from_secs(60);
+
+/// A covered request: who asks, as far as one look at the cookie tells.
+pub(super) struct Covered {
+    pub(super) isolate: &'static Isolate,
+    pub(super) index: usize,
+    pub(super) room: &'static Room,
+    pub(super) keys: &'static Keys,
+    pub(super) request: Request,
+    pub(super) https: bool,
+    pub(super) visitor: Visitor,
+    pub(super) binding: Option<Binding>,
+    pub(super) now: Instant,
+}
+
+impl Covered {
+    /// Reads the cookie, and what the room binds its passes to, if it does.
+    pub(super) fn look(
+        isolate: &'static Isolate,
+        room: &'static Room,
+        keys: &'static Keys,
+        matched: &Match<'_>,
+        request: Request,
+    ) -> Self {
+        #[cfg(feature = "planted-panic")]
+        if headers::read(&request, "Anteroom-Plant").as_deref() == Some("look") {
+            panic!("planted in the decision");
+        }
+        let now = clock::now();
+        let binding = match room.bind_pass {
+            BindPass::None => None,
+            setting => bind(
+                setting,
+                headers::read(&request, "User-Agent").as_deref(),
+                headers::read(&request, "CF-Connecting-IP").as_deref(),
+            ),
+        };
+        let cookies = headers::read(&request, "Cookie");
+        let visitor =
+            Visitor::recognize(keys, room, cookies.as_deref(), binding.as_ref(), now);
+        let visitor = isolate
+            .with_snapshot(matched.room, |snapshot| visitor.checked(snapshot))
+            .unwrap_or(visitor);
+        Self {
+            isolate,
+            index: matched.room,
+            room,
+            keys,
+            request,
+            https: matched.https,
+            visitor,
+            binding,
+            now,
+        }
+    }
+
+    /// Whether the visitor is admitted and nothing but the origin has anything to say. This is what
+    /// every request of an admitted visitor pays: the look above, and one more field read here.
+    pub(super) fn may_pass_at_once(&self, matched: &Match<'_>) -> bool {
+        let Some(standing @ Standing::Admitted { number, issued, .. }) = self.standing() else {
+            return false;
+        };
+        let touches = self.room.revoke_enabled
+            || self.room.origin_assertion
+            || self.room.strip_cookie
+            || matched.leave
+            || matched.is_ambiguous()
+            || decision::renewal_is_due(self.room, &standing, self.now)
+            || intent::is_poll(&|name| headers::read(&self.request, name));
+        if !touches && self.room.first_pass != FirstPass::Full && self.now < issued + YOUNG {
+            self.isolate.note_return(self.index, number);
+        }
+        !touches
+    }
+
+    /// The request, to be handed on.
+    pub(super) fn into_request(self) -> Request {
+        self.request
+    }
+
+    pub(super) fn standing(&self) -> Option<Standing> {
+        self.visitor.token.map(|token| token.standing)
+    }
+
+    /// Renews the snapshot in the background, if it is time and nobody is at it.
+    pub(super) fn refresh_if_due(&self, env: &Env, ctx: &Context) {
+        let Some(report) = self.isolate.start_refresh(self.index, self.now) else {
+            return;
+        };
+        let (isolate, index, room, env) = (self.isolate, self.index, self.room, env.clone());
+        ctx.wait_until(async move {
+            match call::look(&env, &room.id, &report, REFRESH_PATIENCE).await {
+                Ok(snapshot) => isolate.learn(index, snapshot, clock::now()),
+                Err(error) => {
+                    worker::console_warn!("room {}: {error}", room.name);
+                    isolate.fail(index, clock::now());
+                }
+            }
+        });
+    }
+
+    /// Reads the rest of what the answer depends on.
+    pub(super) fn prepare(self, url: &str, matched: &Match<'_>) -> Prepared {
+        let path = String::from_utf8_lossy(matched.path()).into_owned();
+        let host = host_of(url).to_ascii_lowercase();
+        let read = |name: &str| headers::read(&self.request, name);
+        let method = self.request.method();
+        let own_origin = format!("{}://{}", if self.https { "https" } else { "http" }, authority(url));
+        let intent = intent::classify(&method, &path, &read);
+        let refusal = if matched.is_ambiguous() {
+            Some(Kind::Ambiguous)
+        } else if matched.leave && method != "POST" && method != "OPTIONS" {
+            Some(Kind::PostOnly)
+        } else if intent == Intent::Leave && !intent::is_same_origin(&own_origin, &read) {
+            Some(Kind::Forged)
+        } else {
+            None
+        };
+        let redirect = (method == "GET").then(|| matched.redirect()).flatten();
+        Prepared {
+            leave_url: leave_url(self.room, &host, &path),
+            intent,
+            refusal,
+            redirect,
+            accept: read("Accept"),
+            accept_language: read("Accept-Language"),
+            origin: read("Origin"),
+            is_embedded: intent::is_embedded(&read),
+            host,
+            path,
+            covered: self,
+        }
+    }
+}
+
+/// A covered request with all that its answer depends on.
+pub(super) struct Prepared {
+    covered: Covered,
+    intent: Intent,
+    refusal: Option<Kind>,
+    redirect: Option<String>,
+    host: String,
+    path: String,
+    leave_url: String,
+    accept: Option<String>,
+    accept_language: Option<String>,
+    origin: Option<String>,
+    is_embedded: bool,
+}
+
+impl Prepared {
+    /// Answers. Whatever goes wrong on the way, a panic included, the visitor gets an answer.
+    pub(super) async fn answer(mut self, env: &Env, ctx: &Context) -> Response {
+        match AssertUnwindSafe(self.respond(env, ctx)).catch_unwind().await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => {
+                worker::console_error!("origin: {error:?}");
+                answer::error(502, "The site cannot be reached just now.\n")
+            }
+            Err(_panic) => answer::error(503, "Something went wrong here. Try again.\n"),
+        }
+    }
+
+    async fn respond(&mut self, env: &Env, ctx: &Context) -> Result<Response, JsValue> {
+        if let Some(location) = &self.redirect {
+            return Ok(self.redirect_to(location));
+        }
+        self.be_informed(env, ctx).await;
+        let snapshot = self.covered.isolate.snapshot(self.covered.index);
+        self.covered.visitor = self.covered.visitor.checked(snapshot.as_ref());
+        let request = self.request(snapshot.as_ref());
+        let step = match self.refusal {
+            Some(kind) => request.refuse(kind),
+            None => request.decide(),
+        };
+        match step {
+            Step::Pass => self.pass(env, None).await,
+            Step::PassAndRenew(number, incarnation) => {
+                self.pass_and_renew(env, number, incarnation).await
+            }
+            Step::Preflight => Ok(self.preflight()),
+            Step::Answer(answer) => Ok(self.say(&answer, snapshot.as_ref())),
+            Step::Ask(message) => {
+                let (outcome, snapshot) = self.ask(env, message, &request, snapshot.clone()).await;
+                match outcome {
+                    Outcome::Pass(standing) => self.pass(env, standing).await,
+                    Outcome::Answer(answer) => Ok(self.say(&answer, snapshot.as_ref())),
+                }
+            }
+        }
+    }
+
+    fn request<'a>(&self, snapshot: Option<&'a Snapshot>) -> decision::Request<'a> {
+        let covered = &self.covered;
+        decision::Request {
+            room: covered.room,
+            intent: self.intent,
+            visitor: covered.visitor,
+            snapshot,
+            reachable: covered.isolate.is_reachable(covered.index),
+            now: covered.now,
+            // The top bit belongs to the ledger.
+            new_ticket: TicketId::new(random() >> 1),
+        }
+    }
+
+    /// Renews the snapshot: in the background, or at once where the decision rests on an old one.
+    async fn be_informed(&self, env: &Env, ctx: &Context) {
+        let (isolate, index) = (self.covered.isolate, self.covered.index);
+        let rests_on_it = match self.covered.standing() {
+            Some(Standing::Waiting { .. }) => true,
+            Some(Standing::Admitted { .. } | Standing::Ticket { .. }) => false,
+            None => isolate
+                .with_snapshot(index, |known| known.is_some_and(|snapshot| snapshot.queueing))
+                .unwrap_or(false),
+        };
+        let now = self.covered.now;
+        if !rests_on_it || !isolate.is_stale(index, now) || isolate.is_resting(index, now) {
+            self.covered.refresh_if_due(env, ctx);
+            return;
+        }
+        let report = isolate.report(index);
+        match call::look(env, &self.covered.room.id, &report, LOOK_PATIENCE).await {
+            Ok(snapshot) => isolate.learn(index, snapshot, clock::now()),
+            Err(error) => {
+                worker::console_warn!("room {}: {error}", self.covered.room.name);
+                isolate.fail(index, clock::now());
+            }
+        }
+    }
+
+    async fn ask(
+        &self,
+        env: &Env,
+        message: crate::room::message::Message,
+        request: &decision::Request<'_>,
+        known: Option<Snapshot>,
+    ) -> (Outcome, Option<Snapshot>) {
+        let Covered { isolate, index, room, .. } = self.covered;
+        if isolate.is_resting(index, self.covered.now) {
+            return (request.unanswered(), known);
+        }
+        match call::ask(env, &room.id, message, ARRIVAL_PATIENCE).await {
+            Ok((reply, snapshot)) => {
+                isolate.learn(index, snapshot.clone(), clock::now());
+                (request.settle(reply, &snapshot), Some(snapshot))
+            }
+            Err(error) => {
+                worker::console_warn!("room {}: {error}", room.name);
+                isolate.fail(index, clock::now());
+                (request.unanswered(), known)
+            }
+        }
+    }
+
+    /// The answer of ours.
+    fn say(&self, answer: &decision::Answer, snapshot: Option<&Snapshot>) -> Response {
+        let Covered { isolate, index, room, .. } = self.covered;
+        if let Change::Set(Standing::Waiting { number, .. }) = answer.cookie {
+            isolate.note_poll(index, number);
+        }
+        let mut written = answer.write(room, &isolate.pages, snapshot, &self.asked());
+        match answer.cookie {
+            Change::Keep => {}
+            Change::Set(standing) => {
+                written.fields.push(("Set-Cookie", self.cookie(standing).into()));
+            }
+            Change::Clear => written.fields.push(("Set-Cookie", self.no_cookie().into())),
+        }
+        answer::respond(written.status, &written.fields, &written.body)
+    }
+
+    fn asked(&self) -> Asked<'_> {
+        Asked {
+            intent: self.intent,
+            host: &self.host,
+            path: &self.path,
+            leave_url: &self.leave_url,
+            accept: self.accept.as_deref(),
+            accept_language: self.accept_language.as_deref(),
+            origin: self.origin.as_deref(),
+        }
+    }
+
+    fn preflight(&self) -> Response {
+        let read = |name: &str| headers::read(&self.covered.request, name);
+        let cors = Cors::new(&self.covered.room.allowed_origins, self.origin.as_deref());
+        let method = read("Access-Control-Request-Method").unwrap_or_default();
+        let names = read("Access-Control-Request-Headers");
+        let mut fields = cors.preflight(&method, names.as_deref());
+        fields.push((header::STATUS, "preflight".into()));
+        fields.push(("Cache-Control", "no-store".into()));
+        answer::respond(204, &fields, "")
+    }
+
+    fn redirect_to(&self, location: &str) -> Response {
+        let fields = [
+            (header::STATUS, "redirect".into()),
+            ("Cache-Control", "no-store".into()),
+            ("Location", location.into()),
+        ];
+        answer::respond(308, &fields, "")
+    }
+
+    /// The `Set-Cookie` that gives the visitor what they now hold.
+    pub(super) fn cookie(&self, standing: Standing) -> String {
+        let Covered { room, keys, https, binding, .. } = self.covered;
+        let token = Token { standing, binding, embedded: self.is_embedded() };
+        let life = standing.expires().since(clock::now());
+        cookie::set_cookie(&room.cookie, &keys.sign(&room.id, &token), life, https, token.embedded)
+    }
+
+    fn no_cookie(&self) -> String {
+        cookie::clear_cookie(&self.covered.room.cookie, self.covered.https, self.is_embedded())
+    }
+
+    fn is_embedded(&self) -> bool {
+        self.is_embedded || self.covered.visitor.token.is_some_and(|token| token.embedded)
+    }
+
+    /// The origin answers; what the visitor now holds goes along.
+    async fn pass(&self, env: &Env, now_holds: Option<Standing>) -> Result<Response, JsValue> {
+        let standing = now_holds.or(self.covered.standing());
+        let response = forward::and_wait(self.covered.isolate, self.outgoing(standing)?).await?;
+        self.hand_back(env, response, standing, now_holds).await
+    }
+
+    /// The same, and meanwhile the room is asked to renew the session. Its acknowledgement is
+    /// waited for until a moment after the origin's header fields are there; without it the old pass
+    /// stays.
+    async fn pass_and_renew(
+        &self,
+        env: &Env,
+        number: crate::room::number::TicketNumber,
+        incarnation: crate::room::number::Incarnation,
+    ) -> Result<Response, JsValue> {
+        let standing = self.covered.standing();
+        let origin = forward::and_wait(self.covered.isolate, self.outgoing(standing)?);
+        let renewal = super::renewal::Renewal {
+            env,
+            covered: &self.covered,
+            number,
+            incarnation,
+        };
+        let (response, renewed) = renewal.alongside(origin).await;
+        self.hand_back(env, response?, standing, renewed).await
+    }
+
+    /// The request as the origin shall see it: as it came, unless the room wants otherwise.
+    fn outgoing(&self, standing: Option<Standing>) -> Result<Request, JsValue> {
+        let Covered { isolate, room, request, now, .. } = &self.covered;
+        let mut fields = Vec::new();
+        if room.strip_cookie
+            && let Some(cookies) = headers::read(request, "Cookie")
+        {
+            fields.push(("Cookie", cookie::strip(&cookies, &room.cookie.name)));
+        }
+        if room.origin_assertion
+            && let Some(Ok(keys)) = &isolate.origin_keys
+            && let Some(Standing::Admitted { number, .. }) = standing
+        {
+            let assertion = assertion::assert_admitted(keys, &room.name, number, *now);
+            fields.push((header::ASSERTION, Some(assertion)));
+        } else if headers::read(request, header::ASSERTION).is_some() {
+            // Nobody but us says who was admitted.
+            fields.push((header::ASSERTION, None));
+        }
+        if fields.is_empty() {
+            Ok(request.clone())
+        } else {
+            forward::with_fields(request, &fields)
+        }
+    }
+
+    /// The origin's answer on its way to the visitor.
+    async fn hand_back(
+        &self,
+        env: &Env,
+        response: Response,
+        standing: Option<Standing>,
+        now_holds: Option<Standing>,
+    ) -> Result<Response, JsValue> {
+        if self.covered.room.revoke_enabled
+            && let Some(Standing::Admitted { number, incarnation, .. }) = standing
+            && response.status() != 101
+            && response.headers().get(header::COMMAND)?.is_some()
+        {
+            let revokes = response
+                .headers()
+                .get(header::COMMAND)?
+                .is_some_and(|command| command.trim().eq_ignore_ascii_case("revoke"));
+            let response = forward::without_field(&response, header::COMMAND)?;
+            if !revokes {
+                return self.with_pass(response, now_holds);
+            }
+            let leave = crate::room::message::Message::Leave { number, incarnation };
+            let room = self.covered.room;
+            match call::ask(env, &room.id, leave, ARRIVAL_PATIENCE).await {
+                Ok((_, snapshot)) => {
+                    self.covered.isolate.learn(self.covered.index, snapshot, clock::now());
+                }
+                Err(error) => worker::console_warn!("room {}: revoke: {error}", room.name),
+            }
+            return forward::with_cookie(&response, &self.no_cookie());
+        }
+        self.with_pass(response, now_holds)
+    }
+
+    fn with_pass(
+        &self,
+        response: Response,
+        now_holds: Option<Standing>,
+    ) -> Result<Response, JsValue> {
+        match now_holds {
+            // A WebSocket would be lost with the response that it came in.
+            Some(standing) if response.status() != 101 => {
+                forward::with_cookie(&response, &self.cookie(standing))
+            }
+            _ => Ok(response),
+        }
+    }
+}
+
+/// 64 random bits. Without a source of them the clock has to do: a ticket's id is no secret, it only
+/// has to be no other visitor's.
+fn random() -> u64 {
+    getrandom::u64().unwrap_or_else(|_| clock::now().as_millis() << 20)
+}
+
+/// Host and port of an absolute URL.
+fn authority(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    authority.rsplit('@').next().unwrap_or_default()
+}
+
+/// The host of an absolute URL, without the port and a trailing dot.
+fn host_of(url: &str) -> &str {
+    let authority = authority(url);
+    let host = match authority.rfind(':') {
+        Some(colon) if !authority.ends_with(']') => authority.get(..colon).unwrap_or_default(),
+        _ => authority,
+    };
+    host.strip_suffix('.').unwrap_or(host)
+}

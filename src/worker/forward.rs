@@ -1,0 +1,94 @@
+//! To the origin and back.
+
+use js_sys::Promise;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Request, RequestInit, Response, ResponseInit};
+
+use super::binding;
+use super::isolate::Isolate;
+use crate::gate::header;
+
+/// Header fields of an answer that would let a shared cache store it in spite of `Cache-Control`.
+const FOR_SHARED_CACHES: [&str; 3] =
+    ["CDN-Cache-Control", "Cloudflare-CDN-Cache-Control", "Surrogate-Control"];
+
+/// Hands the request to the origin and the origin's answer back, both as they are.
+pub(super) fn plainly(isolate: &Isolate, request: Request) -> Result<Promise, JsValue> {
+    let request = if isolate.origin_keys.is_some() && request.headers().has(header::ASSERTION)? {
+        // Nobody but us says who was admitted.
+        with_fields(&request, &[(header::ASSERTION, None)])?
+    } else {
+        request
+    };
+    send(isolate, request)
+}
+
+fn send(isolate: &Isolate, request: Request) -> Result<Promise, JsValue> {
+    binding::fetch(&redirected(isolate, request)?)
+}
+
+/// The same, for whoever has to look at the answer.
+pub(super) async fn and_wait(isolate: &Isolate, request: Request) -> Result<Response, JsValue> {
+    JsFuture::from(send(isolate, request)?).await?.dyn_into()
+}
+
+/// Sends the request to the place that `ORIGIN` names, if it names one: only scheme, host and port
+/// of the URL change.
+fn redirected(isolate: &Isolate, request: Request) -> Result<Request, JsValue> {
+    let Some(origin) = &isolate.origin else {
+        return Ok(request);
+    };
+    let url = request.url();
+    let after_scheme = url.find("://").map_or(0, |at| at + 3);
+    let rest = url.get(after_scheme..).unwrap_or_default();
+    let path = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/");
+    let url = format!("{}{path}", origin.trim_end_matches('/'));
+    // A request has every member of the dictionary that describes one.
+    Request::new_with_str_and_init(&url, request.unchecked_ref::<RequestInit>())
+}
+
+/// The request with header fields set (`Some`) or removed (`None`).
+pub(super) fn with_fields(
+    request: &Request,
+    fields: &[(&str, Option<String>)],
+) -> Result<Request, JsValue> {
+    let changed = Request::new_with_request(request)?;
+    for (name, value) in fields {
+        match value {
+            Some(value) => changed.headers().set(name, value)?,
+            None => changed.headers().delete(name)?,
+        }
+    }
+    Ok(changed)
+}
+
+/// The origin's answer with a cookie of ours appended. No shared cache may store it any more.
+pub(super) fn with_cookie(response: &Response, cookie: &str) -> Result<Response, JsValue> {
+    let changed = writable(response)?;
+    let headers = changed.headers();
+    headers.append("Set-Cookie", cookie)?;
+    let cache_control = headers.get("Cache-Control")?;
+    headers.set(
+        "Cache-Control",
+        &crate::origin::storage::private(cache_control.as_deref()),
+    )?;
+    for name in FOR_SHARED_CACHES {
+        headers.delete(name)?;
+    }
+    Ok(changed)
+}
+
+/// The origin's answer without a header field.
+pub(super) fn without_field(response: &Response, name: &str) -> Result<Response, JsValue> {
+    let changed = writable(response)?;
+    changed.headers().delete(name)?;
+    Ok(changed)
+}
+
+/// The same answer with header fields that can be changed. The body goes along as the stream it is.
+fn writable(response: &Response) -> Result<Response, JsValue> {
+    // A response has every member of the dictionary that describes one.
+    let init = response.unchecked_ref::<ResponseInit>();
+    Response::new_with_opt_readable_stream_and_init(response.body().as_ref(), init)
+}
