@@ -30,6 +30,8 @@ pub struct Written {
 pub struct Asked<'a> {
     /// What the request wants.
     pub intent: Intent,
+    /// Whether its method asks for nothing but an answer (RFC 9110 section 9.2.1).
+    pub is_safe: bool,
     /// The canonical host and path of the URL, for the choice of the language.
     pub host: &'a str,
     /// The path as it stands in the URL.
@@ -78,12 +80,20 @@ impl Answer {
                 let facts = self.facts(State::Called, room, snapshot);
                 let mut fields = common(room, asked, "admitted");
                 fields.push(("Content-Type", "application/json".into()));
-                Written { status: 200, fields, body: json::poll(&facts, true, language) }
+                Written {
+                    status: 200,
+                    fields,
+                    body: json::poll(&facts, true, language),
+                }
             }
             Kind::Speculative => self.refuse(room, asked, 503, "speculative", ""),
-            Kind::NoSocket => {
-                self.refuse(room, asked, 503, "waiting", "A WebSocket needs a pass of this room.\n")
-            }
+            Kind::NoSocket => self.refuse(
+                room,
+                asked,
+                503,
+                "waiting",
+                "A WebSocket needs a pass of this room.\n",
+            ),
             Kind::PostOnly => {
                 let mut written =
                     self.refuse(room, asked, 405, "error", "Leaving takes a POST request.\n");
@@ -118,6 +128,14 @@ impl Answer {
         }
         let status = match state {
             State::Left => 200,
+            // The order was not placed, and no program may take it for placed.
+            _ if asked.intent == Intent::Api && !asked.is_safe => {
+                if room.queueing_status_code == 429 {
+                    429
+                } else {
+                    503
+                }
+            }
             _ => room.queueing_status_code,
         };
         let body = match form {
@@ -137,13 +155,24 @@ impl Answer {
                 }
                 if pages.is_default(room) {
                     let embeddable = room.cookie.samesite == SameSite::None;
-                    fields.push(("Content-Security-Policy", Cow::Borrowed(pages.csp(embeddable))));
+                    fields.push((
+                        "Content-Security-Policy",
+                        Cow::Borrowed(pages.csp(embeddable)),
+                    ));
                 }
                 pages.render(room, facts, language, asked.leave_url)
             }
         };
-        let body = if asked.intent == Intent::Head { String::new() } else { body };
-        Written { status, fields, body }
+        let body = if asked.intent == Intent::Head {
+            String::new()
+        } else {
+            body
+        };
+        Written {
+            status,
+            fields,
+            body,
+        }
     }
 
     fn refuse(
@@ -159,7 +188,11 @@ impl Answer {
         if status == 503 {
             fields.push(("Retry-After", RETRY_SECONDS.to_string().into()));
         }
-        Written { status, fields, body: text.to_owned() }
+        Written {
+            status,
+            fields,
+            body: text.to_owned(),
+        }
     }
 
     /// What the page says.
@@ -184,7 +217,9 @@ impl Answer {
             position: users_ahead.map(|ahead| ahead + 1),
             users_ahead,
             progress_percent,
-            wait_minutes: wait.map(minutes).and_then(|minutes| u32::try_from(minutes).ok()),
+            wait_minutes: wait
+                .map(minutes)
+                .and_then(|minutes| u32::try_from(minutes).ok()),
             last_updated: self.last_updated,
             refresh_interval_seconds: self.refresh_seconds,
             queueing_method: if room.queue_all && room.queueing_method == QueueingMethod::Reject {
@@ -232,11 +267,13 @@ pub const fn name(state: State) -> &'static str {
     }
 }
 
-/// A poll of the page gets JSON always, a client that prefers JSON where the room has it.
+/// A poll of the page gets JSON always; programs, and who prefers JSON, where the room has it.
 fn form(room: &Room, asked: &Asked<'_>) -> Form {
     match asked.intent {
         Intent::Poll => Form::Json,
-        _ if room.json_response_enabled && accept::prefers_json(asked.accept) => Form::Json,
+        _ if !room.json_response_enabled => Form::Page,
+        Intent::Api if !accept::names_html(asked.accept) => Form::Json,
+        _ if accept::prefers_json(asked.accept) => Form::Json,
         _ => Form::Page,
     }
 }
@@ -244,11 +281,15 @@ fn form(room: &Room, asked: &Asked<'_>) -> Form {
 /// Where a visitor at `path`, a canonical one, posts to leave: below the route that covers it, so
 /// that the endpoint is covered and the room's cookie is sent along.
 pub fn leave_url(room: &Room, host: &str, path: &str) -> String {
-    let covers = |route: &&str| path.strip_prefix(*route).is_some_and(|rest| {
-        rest.is_empty() || rest.starts_with('/')
-    });
+    let covers = |route: &&str| {
+        path.strip_prefix(*route)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
     let routes = room.routes.iter().filter(|route| route.host == host);
     let routes = routes.map(|route| route.path.trim_end_matches('/'));
-    let route = routes.filter(covers).max_by_key(|route| route.len()).unwrap_or_default();
+    let route = routes
+        .filter(covers)
+        .max_by_key(|route| route.len())
+        .unwrap_or_default();
     format!("{route}{}", super::intent::LEAVE_PATH)
 }

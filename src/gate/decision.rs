@@ -37,6 +37,8 @@ pub struct Request<'a> {
     pub room: &'a Room,
     /// What the request wants.
     pub intent: Intent,
+    /// Whether it comes from an origin that the room lists.
+    pub is_listed_origin: bool,
     /// Who asks.
     pub visitor: Visitor,
     /// The last that is known of the room.
@@ -129,14 +131,20 @@ impl Request<'_> {
     pub fn decide(&self) -> Step {
         match self.intent {
             Intent::Leave => return self.leave(),
-            Intent::Preflight if self.queues() && !self.room.allowed_origins.is_empty() => {
+            Intent::Preflight if self.queues() && self.is_listed_origin => {
                 return Step::Preflight;
             }
             Intent::Preflight | Intent::Options => return Step::Pass,
             _ => {}
         }
         match self.visitor.token.map(|token| token.standing) {
-            Some(admitted @ Standing::Admitted { number, incarnation, .. }) => match self.intent {
+            Some(
+                admitted @ Standing::Admitted {
+                    number,
+                    incarnation,
+                    ..
+                },
+            ) => match self.intent {
                 Intent::Poll => Step::Answer(self.answer(Kind::MayEnter, Some(admitted))),
                 _ if self.intent.counts() && renewal_is_due(self.room, &admitted, self.now) => {
                     Step::PassAndRenew(number, incarnation)
@@ -147,13 +155,27 @@ impl Request<'_> {
                 self.stays_out(State::Rejecting)
             }
             Some(Standing::Ticket { id, .. }) if self.intent.counts() => {
-                Step::Ask(Message::Arrive { ticket: id, returning: true })
+                Step::Ask(Message::Arrive {
+                    ticket: id,
+                    returning: true,
+                })
             }
-            Some(Standing::Waiting { number, incarnation, last_poll, .. }) => {
-                let called = self.snapshot.is_some_and(|snapshot| snapshot.is_called(number));
+            Some(Standing::Waiting {
+                number,
+                incarnation,
+                last_poll,
+                ..
+            }) => {
+                let called = self
+                    .snapshot
+                    .is_some_and(|snapshot| snapshot.is_called(number));
                 let early = self.now < last_poll + EARLY;
                 if called && !early && self.intent.counts() {
-                    Step::Ask(Message::Claim { number, incarnation, last_poll })
+                    Step::Ask(Message::Claim {
+                        number,
+                        incarnation,
+                        last_poll,
+                    })
                 } else if called {
                     self.stays_out(State::Called)
                 } else if !self.reachable && self.room.fail_mode == FailMode::Open {
@@ -166,18 +188,35 @@ impl Request<'_> {
             _ if self.snapshot.is_some_and(|snapshot| snapshot.queueing) && self.reachable => {
                 self.stays_out(self.joining_state())
             }
-            _ => Step::Ask(Message::Arrive { ticket: self.new_ticket, returning: false }),
+            _ => Step::Ask(Message::Arrive {
+                ticket: self.new_ticket,
+                returning: false,
+            }),
         }
     }
 
     /// How it ends when the room has replied. `snapshot` came with the reply.
     pub fn settle(&self, reply: Reply, snapshot: &Snapshot) -> Outcome {
-        let informed = Self { snapshot: Some(snapshot), reachable: true, ..*self };
+        let informed = Request {
+            snapshot: Some(snapshot),
+            reachable: true,
+            ..*self
+        };
         let incarnation = snapshot.incarnation;
         match reply {
-            Reply::Admitted { number, expires, provisional } => {
+            Reply::Admitted {
+                number,
+                expires,
+                provisional,
+            } => {
                 let issued = self.now;
-                let pass = Standing::Admitted { number, incarnation, issued, expires, provisional };
+                let pass = Standing::Admitted {
+                    number,
+                    incarnation,
+                    issued,
+                    expires,
+                    provisional,
+                };
                 if self.intent == Intent::Poll {
                     let mut answer = informed.answer(Kind::MayEnter, Some(pass));
                     answer.cookie = Change::Set(pass);
@@ -194,8 +233,11 @@ impl Request<'_> {
             Reply::AtDoor { number, ahead } => {
                 let ahead = u64::from(ahead);
                 let place = informed.place(number, incarnation, None, ahead);
-                let state =
-                    if self.room.queue_all { State::QueueAll } else { State::Called };
+                let state = if self.room.queue_all {
+                    State::QueueAll
+                } else {
+                    State::Called
+                };
                 Outcome::Answer(informed.holds(place, state, ahead))
             }
             Reply::ComeBack => Outcome::Answer(informed.joins(informed.joining_state())),
@@ -208,7 +250,10 @@ impl Request<'_> {
 
     /// How it ends when the room has not replied in time.
     pub fn unanswered(&self) -> Outcome {
-        let cut_off = Self { reachable: false, ..*self };
+        let cut_off = Self {
+            reachable: false,
+            ..*self
+        };
         if self.intent == Intent::Leave {
             // The visitor is gone in any case; the slot frees itself when the pass has run out.
             return Outcome::Answer(Answer {
@@ -243,7 +288,11 @@ impl Request<'_> {
     }
 
     const fn joining_state(&self) -> State {
-        if self.room.queue_all { State::QueueAll } else { State::Joining }
+        if self.room.queue_all {
+            State::QueueAll
+        } else {
+            State::Joining
+        }
     }
 
     /// The visitor does not get in: they keep or renew what they hold, or get a ticket.
@@ -253,11 +302,19 @@ impl Request<'_> {
         }
         if state == State::Rejecting && self.visitor.token.is_none() {
             let answer = self.answer(Kind::Waits(state), None);
-            return Step::Answer(Answer { refresh_seconds: 0, ..answer });
+            return Step::Answer(Answer {
+                refresh_seconds: 0,
+                ..answer
+            });
         }
         match self.visitor.token.map(|token| token.standing) {
             Some(Standing::Waiting {
-                number, incarnation, last_poll, joined, ahead_at_join, expires,
+                number,
+                incarnation,
+                last_poll,
+                joined,
+                ahead_at_join,
+                expires,
             }) => {
                 let ahead = self.snapshot.map(|snapshot| snapshot.users_ahead(number));
                 let mut answer = self.answer(Kind::Waits(state), None);
@@ -266,13 +323,26 @@ impl Request<'_> {
                 let interval = Span::from_secs(u64::from(answer.refresh_seconds));
                 let counts = self.now + EARLY >= last_poll + interval;
                 let last_poll = if counts { self.now } else { last_poll };
-                let expires = if counts { self.now + PLACE_KEPT } else { expires };
+                let expires = if counts {
+                    self.now + PLACE_KEPT
+                } else {
+                    expires
+                };
                 let place = Standing::Waiting {
-                    number, incarnation, last_poll, joined, ahead_at_join, expires,
+                    number,
+                    incarnation,
+                    last_poll,
+                    joined,
+                    ahead_at_join,
+                    expires,
                 };
                 answer.last_updated = last_poll;
                 answer.holds = Some(place);
-                answer.cookie = if counts { Change::Set(place) } else { Change::Keep };
+                answer.cookie = if counts {
+                    Change::Set(place)
+                } else {
+                    Change::Keep
+                };
                 Step::Answer(answer)
             }
             _ => Step::Answer(self.joins(state)),
@@ -285,8 +355,11 @@ impl Request<'_> {
             Some(Standing::Ticket { id, .. }) => id,
             _ => self.new_ticket,
         };
-        let ticket =
-            Standing::Ticket { id, issued: self.now, expires: self.now + TICKET_LIFE };
+        let ticket = Standing::Ticket {
+            id,
+            issued: self.now,
+            expires: self.now + TICKET_LIFE,
+        };
         let refresh_seconds = if self.reachable {
             AT_ONCE_SECONDS
         } else {
@@ -309,11 +382,15 @@ impl Request<'_> {
     ) -> Standing {
         let ahead_now = u32::try_from(ahead).unwrap_or(u32::MAX);
         let (joined, ahead_at_join) = match (joined, self.visitor.token.map(|held| held.standing)) {
-            (None, Some(Standing::Waiting { number: held, joined, ahead_at_join, .. }))
-                if held == number =>
-            {
-                (joined, ahead_at_join)
-            }
+            (
+                None,
+                Some(Standing::Waiting {
+                    number: held,
+                    joined,
+                    ahead_at_join,
+                    ..
+                }),
+            ) if held == number => (joined, ahead_at_join),
             (joined, _) => (joined.unwrap_or(self.now), ahead_now),
         };
         Standing::Waiting {
@@ -337,7 +414,9 @@ impl Request<'_> {
 
     fn refresh_seconds(&self, state: State, ahead: Option<u64>) -> u32 {
         let near = ahead.is_some_and(|ahead| {
-            let wait = self.snapshot.and_then(|snapshot| snapshot.expected_wait(ahead));
+            let wait = self
+                .snapshot
+                .and_then(|snapshot| snapshot.expected_wait(ahead));
             ahead < FEW || wait.is_some_and(|wait| wait <= NEAR)
         });
         match state {
@@ -363,7 +442,10 @@ impl Request<'_> {
                 };
                 let answer = self.answer(Kind::Waits(state), None);
                 let refresh_seconds = self.refresh_seconds(state, None);
-                Step::Answer(Answer { refresh_seconds, ..answer })
+                Step::Answer(Answer {
+                    refresh_seconds,
+                    ..answer
+                })
             }
             _ => Step::Pass,
         }
@@ -372,9 +454,20 @@ impl Request<'_> {
     fn leave(&self) -> Step {
         match self.visitor.token.map(|token| token.standing) {
             Some(
-                Standing::Waiting { number, incarnation, .. }
-                | Standing::Admitted { number, incarnation, .. },
-            ) => Step::Ask(Message::Leave { number, incarnation }),
+                Standing::Waiting {
+                    number,
+                    incarnation,
+                    ..
+                }
+                | Standing::Admitted {
+                    number,
+                    incarnation,
+                    ..
+                },
+            ) => Step::Ask(Message::Leave {
+                number,
+                incarnation,
+            }),
             Some(Standing::Ticket { .. }) | None => Step::Answer(Answer {
                 cookie: Change::Clear,
                 ..self.answer(Kind::Waits(State::Left), None)
@@ -415,7 +508,13 @@ impl Request<'_> {
 
 /// Whether a pass shall be renewed: a quarter of the session has passed, or it is provisional.
 pub fn renewal_is_due(room: &Room, standing: &Standing, now: Instant) -> bool {
-    let Standing::Admitted { issued, expires, provisional, .. } = *standing else {
+    let Standing::Admitted {
+        issued,
+        expires,
+        provisional,
+        ..
+    } = *standing
+    else {
         return false;
     };
     let quarter = Span::from_millis(expires.since(issued).as_millis() / 4);

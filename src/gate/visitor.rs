@@ -1,7 +1,7 @@
 //! Who asks: what the cookies of a request come to, once checked against what the room has said.
 
-use super::cookie;
 use super::binding::Binding;
+use super::cookie;
 use super::keys::Keys;
 use super::token::{Refusal, Standing, Token};
 use crate::page::facts::Notice;
@@ -20,7 +20,10 @@ pub struct Visitor {
 
 impl Visitor {
     /// One who carries nothing.
-    pub const NEWCOMER: Self = Self { token: None, notice: None };
+    pub const NEWCOMER: Self = Self {
+        token: None,
+        notice: None,
+    };
 
     /// The first of the candidates in the `Cookie` header that is a token of this room, good at
     /// `now`. Nothing in the header is an error: whatever does not verify is as good as absent.
@@ -32,16 +35,25 @@ impl Visitor {
         now: Instant,
     ) -> Self {
         let mut notice = None;
-        for candidate in cookies.into_iter().flat_map(|header| {
-            cookie::candidates(header, &room.cookie.name)
-        }) {
+        for candidate in cookies
+            .into_iter()
+            .flat_map(|header| cookie::candidates(header, &room.cookie.name))
+        {
             match keys.verify(&room.id, candidate, binding, now) {
-                Ok(token) => return Self { token: Some(token), notice: None },
+                Ok(token) => {
+                    return Self {
+                        token: Some(token),
+                        notice: None,
+                    };
+                }
                 Err(Refusal::Expired(token)) => notice = notice.or(Notice::of_the_end_of(&token)),
                 Err(_) => {}
             }
         }
-        Self { token: None, notice }
+        Self {
+            token: None,
+            notice,
+        }
     }
 
     /// The visitor in the light of the room's last snapshot: a token of an earlier life of the
@@ -50,13 +62,19 @@ impl Visitor {
         let (Some(token), Some(snapshot)) = (self.token, snapshot) else {
             return self;
         };
-        let outlived = token.standing.incarnation().is_some_and(|of| of < snapshot.incarnation);
+        let outlived = token
+            .standing
+            .incarnation()
+            .is_some_and(|of| of < snapshot.incarnation);
         let revoked = match token.standing {
             Standing::Admitted { number, .. } => snapshot.revoked.contains(&number),
             Standing::Ticket { .. } | Standing::Waiting { .. } => false,
         };
         if outlived || revoked {
-            Self { token: None, notice: Notice::of_the_end_of(&token) }
+            Self {
+                token: None,
+                notice: Notice::of_the_end_of(&token),
+            }
         } else {
             self
         }

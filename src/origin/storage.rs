@@ -7,12 +7,14 @@
 /// others.
 pub fn private(cache_control: Option<&str>) -> String {
     let mut directives = vec!["private"];
-    directives.extend(split(cache_control.unwrap_or_default()).filter(|directive| {
-        let name = directive.split('=').next().unwrap_or_default().trim();
-        !["public", "private", "s-maxage", "proxy-revalidate", ""]
-            .iter()
-            .any(|shared| name.eq_ignore_ascii_case(shared))
-    }));
+    directives.extend(
+        split(cache_control.unwrap_or_default()).filter(|directive| {
+            let name = directive.split('=').next().unwrap_or_default().trim();
+            !["public", "private", "s-maxage", "proxy-revalidate", ""]
+                .iter()
+                .any(|shared| name.eq_ignore_ascii_case(shared))
+        }),
+    );
     directives.join(", ")
 }
 
@@ -36,10 +38,18 @@ mod tests {
             (None, "private"),
             (Some(""), "private"),
             (Some("public, max-age=60"), "private, max-age=60"),
-            (Some("S-MaxAge=60,PUBLIC, no-transform"), "private, no-transform"),
-            (Some("private=\"x-a, x-b\", max-age=1"), "private, max-age=1"),
-            (Some("no-cache=\"a, public\", must-revalidate"),
-             "private, no-cache=\"a, public\", must-revalidate"),
+            (
+                Some("S-MaxAge=60,PUBLIC, no-transform"),
+                "private, no-transform",
+            ),
+            (
+                Some("private=\"x-a, x-b\", max-age=1"),
+                "private, max-age=1",
+            ),
+            (
+                Some("no-cache=\"a, public\", must-revalidate"),
+                "private, no-cache=\"a, public\", must-revalidate",
+            ),
             (Some("no-store"), "private, no-store"),
         ];
         for (given, expected) in table {

@@ -8,11 +8,25 @@ use crate::site::room::{Room, Site};
 pub struct Pages;
 impl Pages {
     /// x
-    pub fn new(_: &Site) -> Self { Self }
+    pub fn new(_: &Site) -> Self {
+        Self
+    }
     /// x
-    pub fn is_default(&self, _: &Room) -> bool { true }
+    pub fn is_default(&self, _: &Room) -> bool {
+        true
+    }
     /// x
-    pub fn csp(&self, _: bool) -> &'static str { "" }
+    pub fn csp(&self, _: bool) -> &'static str {
+        ""
+    }
     /// x
-    pub fn render(&self, _: &Room, facts: &facts::Facts, _: &language::Language, l: &str) -> String { format!("{facts:?} {l}") }
+    pub fn render(
+        &self,
+        _: &Room,
+        facts: &facts::Facts,
+        _: &language::Language,
+        l: &str,
+    ) -> String {
+        format!("{facts:?} {l}")
+    }
 }

@@ -12,8 +12,10 @@ use crate::gate::header;
 pub(super) fn respond(status: u16, fields: &[Field<'_>], body: &str) -> Response {
     let init = ResponseInit::new();
     init.set_status(status);
-    let fields: serde_json::Map<_, _> =
-        fields.iter().map(|(name, value)| ((*name).to_owned(), value.as_ref().into())).collect();
+    let fields: serde_json::Map<_, _> = fields
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), value.as_ref().into()))
+        .collect();
     if let Ok(headers) = JSON::parse(&serde_json::Value::Object(fields).to_string()) {
         init.set_headers(&headers);
     }

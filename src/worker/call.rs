@@ -82,7 +82,8 @@ async fn send(env: &Env, room: &RoomId, request: &Request) -> Result<Response, U
         .and_then(|namespace| namespace.get_by_name(room.as_str()))
         .map_err(failed)?;
     let mut init = RequestInit::new();
-    init.with_method(Method::Post).with_body(Some(JsValue::from_str(&body)));
+    init.with_method(Method::Post)
+        .with_body(Some(JsValue::from_str(&body)));
     let request = worker::Request::new_with_init(URL, &init).map_err(failed)?;
     let mut answer = stub.fetch_with_request(request).await.map_err(failed)?;
     let status = answer.status_code();
@@ -93,7 +94,10 @@ async fn send(env: &Env, room: &RoomId, request: &Request) -> Result<Response, U
     let response: Response = serde_json::from_str(&text)
         .map_err(|error| Unanswered::NotUnderstood(error.to_string()))?;
     if response.version > VERSION {
-        return Err(Unanswered::NotUnderstood(format!("version {}", response.version)));
+        return Err(Unanswered::NotUnderstood(format!(
+            "version {}",
+            response.version
+        )));
     }
     Ok(response)
 }

@@ -76,8 +76,7 @@ impl Covered {
             ),
         };
         let cookies = headers::read(&request, "Cookie");
-        let visitor =
-            Visitor::recognize(keys, room, cookies.as_deref(), binding.as_ref(), now);
+        let visitor = Visitor::recognize(keys, room, cookies.as_deref(), binding.as_ref(), now);
         let visitor = isolate
             .with_snapshot(matched.room, |snapshot| visitor.checked(snapshot))
             .unwrap_or(visitor);
@@ -145,7 +144,11 @@ impl Covered {
         let host = host_of(url).to_ascii_lowercase();
         let read = |name: &str| headers::read(&self.request, name);
         let method = self.request.method();
-        let own_origin = format!("{}://{}", if self.https { "https" } else { "http" }, authority(url));
+        let own_origin = format!(
+            "{}://{}",
+            if self.https { "https" } else { "http" },
+            authority(url)
+        );
         let intent = intent::classify(&method, &path, &read);
         let refusal = if matched.is_ambiguous() {
             Some(Kind::Ambiguous)
@@ -160,6 +163,7 @@ impl Covered {
         Prepared {
             leave_url: leave_url(self.room, &host, &path),
             intent,
+            is_safe: matches!(method.as_str(), "GET" | "HEAD"),
             refusal,
             redirect,
             accept: read("Accept"),
@@ -177,6 +181,7 @@ impl Covered {
 pub(super) struct Prepared {
     covered: Covered,
     intent: Intent,
+    is_safe: bool,
     refusal: Option<Kind>,
     redirect: Option<String>,
     host: String,
@@ -191,7 +196,10 @@ pub(super) struct Prepared {
 impl Prepared {
     /// Answers. Whatever goes wrong on the way, a panic included, the visitor gets an answer.
     pub(super) async fn answer(mut self, env: &Env, ctx: &Context) -> Response {
-        match AssertUnwindSafe(self.respond(env, ctx)).catch_unwind().await {
+        match AssertUnwindSafe(self.respond(env, ctx))
+            .catch_unwind()
+            .await
+        {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => {
                 worker::console_error!("origin: {error:?}");
@@ -235,6 +243,7 @@ impl Prepared {
         decision::Request {
             room: covered.room,
             intent: self.intent,
+            is_listed_origin: self.cors().is_allowed(),
             visitor: covered.visitor,
             snapshot,
             reachable: covered.isolate.is_reachable(covered.index),
@@ -251,7 +260,9 @@ impl Prepared {
             Some(Standing::Waiting { .. }) => true,
             Some(Standing::Admitted { .. } | Standing::Ticket { .. }) => false,
             None => isolate
-                .with_snapshot(index, |known| known.is_some_and(|snapshot| snapshot.queueing))
+                .with_snapshot(index, |known| {
+                    known.is_some_and(|snapshot| snapshot.queueing)
+                })
                 .unwrap_or(false),
         };
         let now = self.covered.now;
@@ -276,7 +287,12 @@ impl Prepared {
         request: &decision::Request<'_>,
         known: Option<Snapshot>,
     ) -> (Outcome, Option<Snapshot>) {
-        let Covered { isolate, index, room, .. } = self.covered;
+        let Covered {
+            isolate,
+            index,
+            room,
+            ..
+        } = self.covered;
         if isolate.is_resting(index, self.covered.now) {
             return (request.unanswered(), known);
         }
@@ -295,7 +311,12 @@ impl Prepared {
 
     /// The answer of ours.
     fn say(&self, answer: &decision::Answer, snapshot: Option<&Snapshot>) -> Response {
-        let Covered { isolate, index, room, .. } = self.covered;
+        let Covered {
+            isolate,
+            index,
+            room,
+            ..
+        } = self.covered;
         if let Change::Set(Standing::Waiting { number, .. }) = answer.cookie {
             isolate.note_poll(index, number);
         }
@@ -303,7 +324,9 @@ impl Prepared {
         match answer.cookie {
             Change::Keep => {}
             Change::Set(standing) => {
-                written.fields.push(("Set-Cookie", self.cookie(standing).into()));
+                written
+                    .fields
+                    .push(("Set-Cookie", self.cookie(standing).into()));
             }
             Change::Clear => written.fields.push(("Set-Cookie", self.no_cookie().into())),
         }
@@ -313,6 +336,7 @@ impl Prepared {
     fn asked(&self) -> Asked<'_> {
         Asked {
             intent: self.intent,
+            is_safe: self.is_safe,
             host: &self.host,
             path: &self.path,
             leave_url: &self.leave_url,
@@ -322,9 +346,13 @@ impl Prepared {
         }
     }
 
+    fn cors(&self) -> Cors<'_> {
+        Cors::new(&self.covered.room.allowed_origins, self.origin.as_deref())
+    }
+
     fn preflight(&self) -> Response {
         let read = |name: &str| headers::read(&self.covered.request, name);
-        let cors = Cors::new(&self.covered.room.allowed_origins, self.origin.as_deref());
+        let cors = self.cors();
         let method = read("Access-Control-Request-Method").unwrap_or_default();
         let names = read("Access-Control-Request-Headers");
         let mut fields = cors.preflight(&method, names.as_deref());
@@ -344,18 +372,43 @@ impl Prepared {
 
     /// The `Set-Cookie` that gives the visitor what they now hold.
     pub(super) fn cookie(&self, standing: Standing) -> String {
-        let Covered { room, keys, https, binding, .. } = self.covered;
-        let token = Token { standing, binding, embedded: self.is_embedded() };
+        let Covered {
+            room,
+            keys,
+            https,
+            binding,
+            ..
+        } = self.covered;
+        let token = Token {
+            standing,
+            binding,
+            embedded: self.is_embedded(),
+        };
         let life = standing.expires().since(clock::now());
-        cookie::set_cookie(&room.cookie, &keys.sign(&room.id, &token), life, https, token.embedded)
+        cookie::set_cookie(
+            &room.cookie,
+            &keys.sign(&room.id, &token),
+            life,
+            https,
+            token.embedded,
+        )
     }
 
     fn no_cookie(&self) -> String {
-        cookie::clear_cookie(&self.covered.room.cookie, self.covered.https, self.is_embedded())
+        cookie::clear_cookie(
+            &self.covered.room.cookie,
+            self.covered.https,
+            self.is_embedded(),
+        )
     }
 
     fn is_embedded(&self) -> bool {
-        self.is_embedded || self.covered.visitor.token.is_some_and(|token| token.embedded)
+        self.is_embedded
+            || self
+                .covered
+                .visitor
+                .token
+                .is_some_and(|token| token.embedded)
     }
 
     /// The origin answers; what the visitor now holds goes along.
@@ -388,7 +441,13 @@ impl Prepared {
 
     /// The request as the origin shall see it: as it came, unless the room wants otherwise.
     fn outgoing(&self, standing: Option<Standing>) -> Result<Request, JsValue> {
-        let Covered { isolate, room, request, now, .. } = &self.covered;
+        let Covered {
+            isolate,
+            room,
+            request,
+            now,
+            ..
+        } = &self.covered;
         let mut fields = Vec::new();
         if room.strip_cookie
             && let Some(cookies) = headers::read(request, "Cookie")
@@ -406,7 +465,7 @@ impl Prepared {
             fields.push((header::ASSERTION, None));
         }
         if fields.is_empty() {
-            Ok(request.clone())
+            request.clone()
         } else {
             forward::with_fields(request, &fields)
         }
@@ -421,7 +480,11 @@ impl Prepared {
         now_holds: Option<Standing>,
     ) -> Result<Response, JsValue> {
         if self.covered.room.revoke_enabled
-            && let Some(Standing::Admitted { number, incarnation, .. }) = standing
+            && let Some(Standing::Admitted {
+                number,
+                incarnation,
+                ..
+            }) = standing
             && response.status() != 101
             && response.headers().get(header::COMMAND)?.is_some()
         {
@@ -433,11 +496,16 @@ impl Prepared {
             if !revokes {
                 return self.with_pass(response, now_holds);
             }
-            let leave = crate::room::message::Message::Leave { number, incarnation };
+            let leave = crate::room::message::Message::Leave {
+                number,
+                incarnation,
+            };
             let room = self.covered.room;
             match call::ask(env, &room.id, leave, ARRIVAL_PATIENCE).await {
                 Ok((_, snapshot)) => {
-                    self.covered.isolate.learn(self.covered.index, snapshot, clock::now());
+                    self.covered
+                        .isolate
+                        .learn(self.covered.index, snapshot, clock::now());
                 }
                 Err(error) => worker::console_warn!("room {}: revoke: {error}", room.name),
             }

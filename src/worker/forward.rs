@@ -10,8 +10,11 @@ use super::isolate::Isolate;
 use crate::gate::header;
 
 /// Header fields of an answer that would let a shared cache store it in spite of `Cache-Control`.
-const FOR_SHARED_CACHES: [&str; 3] =
-    ["CDN-Cache-Control", "Cloudflare-CDN-Cache-Control", "Surrogate-Control"];
+const FOR_SHARED_CACHES: [&str; 3] = [
+    "CDN-Cache-Control",
+    "Cloudflare-CDN-Cache-Control",
+    "Surrogate-Control",
+];
 
 /// Hands the request to the origin and the origin's answer back, both as they are.
 pub(super) fn plainly(isolate: &Isolate, request: Request) -> Result<Promise, JsValue> {

@@ -111,7 +111,12 @@ impl Isolate {
 
     /// The last snapshot of a room.
     pub(super) fn snapshot(&self, room: usize) -> Option<Snapshot> {
-        self.known(room, |known| known.snapshot.as_ref().map(|(snapshot, _)| snapshot.clone()))?
+        self.known(room, |known| {
+            known
+                .snapshot
+                .as_ref()
+                .map(|(snapshot, _)| snapshot.clone())
+        })?
     }
 
     /// Reads the last snapshot of a room in place.
@@ -120,26 +125,34 @@ impl Isolate {
         room: usize,
         read: impl FnOnce(Option<&Snapshot>) -> T,
     ) -> Option<T> {
-        self.known(room, |known| read(known.snapshot.as_ref().map(|(snapshot, _)| snapshot)))
+        self.known(room, |known| {
+            read(known.snapshot.as_ref().map(|(snapshot, _)| snapshot))
+        })
     }
 
     /// Whether the snapshot of a room is too old to be relied on.
     pub(super) fn is_stale(&self, room: usize, now: Instant) -> bool {
         self.known(room, |known| {
-            known.snapshot.as_ref().is_none_or(|(_, heard)| *heard + STALE_AFTER <= now)
+            known
+                .snapshot
+                .as_ref()
+                .is_none_or(|(_, heard)| *heard + STALE_AFTER <= now)
         })
         .unwrap_or(true)
     }
 
     /// Whether no call has failed since the last that succeeded.
     pub(super) fn is_reachable(&self, room: usize) -> bool {
-        self.known(room, |known| known.failed_at.is_none()).unwrap_or(true)
+        self.known(room, |known| known.failed_at.is_none())
+            .unwrap_or(true)
     }
 
     /// Whether the room is left alone just now because a call has failed.
     pub(super) fn is_resting(&self, room: usize, now: Instant) -> bool {
-        self.known(room, |known| known.failed_at.is_some_and(|at| now < at + BREATHER))
-            .unwrap_or(false)
+        self.known(room, |known| {
+            known.failed_at.is_some_and(|at| now < at + BREATHER)
+        })
+        .unwrap_or(false)
     }
 
     /// Takes in what the room has said, unless something newer is known.
@@ -167,8 +180,10 @@ impl Isolate {
     /// The report to send, if it is time to renew the snapshot and nobody is at it.
     pub(super) fn start_refresh(&self, room: usize, now: Instant) -> Option<Request> {
         self.known(room, |known| {
-            let fresh =
-                known.snapshot.as_ref().is_some_and(|(_, heard)| *heard + RENEW_AFTER > now);
+            let fresh = known
+                .snapshot
+                .as_ref()
+                .is_some_and(|(_, heard)| *heard + RENEW_AFTER > now);
             let resting = known.failed_at.is_some_and(|at| now < at + BREATHER);
             if fresh || resting || known.refreshing_until > now {
                 return None;

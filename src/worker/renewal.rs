@@ -61,17 +61,36 @@ impl Renewal<'_> {
     }
 
     async fn ask(&self, patience: Duration) -> Option<Standing> {
-        let Self { env, covered, number, incarnation } = *self;
-        let message = Message::Renew { number, incarnation };
+        let Self {
+            env,
+            covered,
+            number,
+            incarnation,
+        } = *self;
+        let message = Message::Renew {
+            number,
+            incarnation,
+        };
         match call::ask(env, &covered.room.id, message, patience).await {
             Ok((reply, snapshot)) => {
                 let incarnation = snapshot.incarnation;
                 covered.isolate.learn(covered.index, snapshot, clock::now());
-                let Reply::Admitted { number, expires, provisional } = reply else {
+                let Reply::Admitted {
+                    number,
+                    expires,
+                    provisional,
+                } = reply
+                else {
                     return None;
                 };
                 let issued = clock::now();
-                Some(Standing::Admitted { number, incarnation, issued, expires, provisional })
+                Some(Standing::Admitted {
+                    number,
+                    incarnation,
+                    issued,
+                    expires,
+                    provisional,
+                })
             }
             Err(error) => {
                 worker::console_warn!("room {}: renewal: {error}", covered.room.name);

@@ -82,7 +82,10 @@ impl DurableObject for Room {
         let room = state.id().name().unwrap_or_default();
         let site = packed::site();
         let policy = site.ok().and_then(|site| {
-            site.rooms.iter().find(|declared| declared.id.as_str() == room).map(Policy::from)
+            site.rooms
+                .iter()
+                .find(|declared| declared.id.as_str() == room)
+                .map(Policy::from)
         });
         let inner = Inner {
             sql: storage.sql(),
@@ -92,7 +95,9 @@ impl DurableObject for Room {
             heard: RefCell::new(Vec::new()),
             batching: Cell::new(false),
         };
-        Self { inner: Rc::new(inner) }
+        Self {
+            inner: Rc::new(inner),
+        }
     }
 
     async fn fetch(&self, mut req: worker::Request) -> worker::Result<worker::Response> {
@@ -128,8 +133,7 @@ impl DurableObject for Room {
 /// Handles what has been heard, batch after batch, until nothing is left.
 async fn run_batches(inner: Rc<Inner>) {
     loop {
-        let (requests, answers): (Vec<_>, Vec<_>) =
-            inner.heard.take().into_iter().unzip();
+        let (requests, answers): (Vec<_>, Vec<_>) = inner.heard.take().into_iter().unzip();
         if requests.is_empty() {
             break;
         }
@@ -181,7 +185,10 @@ impl Inner {
             self.store(&mut kept, row)?;
         }
         self.ledger.replace(Some(kept));
-        Ok(Committed { responses: batch.responses, stored })
+        Ok(Committed {
+            responses: batch.responses,
+            stored,
+        })
     }
 
     async fn settle(&self, committed: Committed) -> Result<Vec<Response>, String> {
@@ -200,7 +207,10 @@ impl Inner {
         let sequence = i64::try_from(row.sequence).map_err(|error| error.to_string())?;
         self.exec(
             "INSERT INTO journal (sequence, body) VALUES (?, ?)",
-            vec![SqlStorageValue::Integer(sequence), SqlStorageValue::Blob(body)],
+            vec![
+                SqlStorageValue::Integer(sequence),
+                SqlStorageValue::Blob(body),
+            ],
         )?;
         if kept.journal_bytes > CHECKPOINT_AFTER.max(kept.checkpoint_bytes) {
             self.checkpoint(kept)?;
@@ -217,7 +227,10 @@ impl Inner {
         for (part, body) in (0..).zip(bytes.chunks(PART)) {
             self.exec(
                 "INSERT INTO checkpoint (part, body) VALUES (?, ?)",
-                vec![SqlStorageValue::Integer(part), SqlStorageValue::Blob(body.to_vec())],
+                vec![
+                    SqlStorageValue::Integer(part),
+                    SqlStorageValue::Blob(body.to_vec()),
+                ],
             )?;
         }
         self.exec("DELETE FROM journal", Vec::new())?;
@@ -233,7 +246,9 @@ impl Inner {
         ] {
             self.exec(table, Vec::new())?;
         }
-        let checkpoint = self.bodies("SELECT body FROM checkpoint ORDER BY part")?.concat();
+        let checkpoint = self
+            .bodies("SELECT body FROM checkpoint ORDER BY part")?
+            .concat();
         let bodies = self.bodies("SELECT body FROM journal ORDER BY sequence")?;
         let now = clock::now();
         if checkpoint.is_empty() {
@@ -241,7 +256,11 @@ impl Inner {
                 return Err("the journal has no checkpoint to start from".to_owned());
             }
             let ledger = Ledger::new(Incarnation::new(now.as_millis()), now);
-            let mut kept = Kept { ledger, checkpoint_bytes: 0, journal_bytes: 0 };
+            let mut kept = Kept {
+                ledger,
+                checkpoint_bytes: 0,
+                journal_bytes: 0,
+            };
             self.checkpoint(&mut kept)?;
             return Ok(kept);
         }
@@ -249,11 +268,18 @@ impl Inner {
         let journal_bytes = bodies.iter().map(Vec::len).sum();
         let rows = rows_after(&book, &bodies)?;
         let ledger = Ledger::recover(book, rows, now);
-        Ok(Kept { ledger, checkpoint_bytes: checkpoint.len(), journal_bytes })
+        Ok(Kept {
+            ledger,
+            checkpoint_bytes: checkpoint.len(),
+            journal_bytes,
+        })
     }
 
     fn bodies(&self, query: &str) -> Result<Vec<Vec<u8>>, String> {
-        let cursor = self.sql.exec(query, None).map_err(|error| error.to_string())?;
+        let cursor = self
+            .sql
+            .exec(query, None)
+            .map_err(|error| error.to_string())?;
         let mut bodies = Vec::new();
         for row in cursor.raw() {
             match row.map_err(|error| error.to_string())?.into_iter().next() {
@@ -266,7 +292,10 @@ impl Inner {
 
     fn exec(&self, query: &str, bindings: Vec<SqlStorageValue>) -> Result<(), String> {
         let bindings = Some(bindings).filter(|bindings| !bindings.is_empty());
-        self.sql.exec(query, bindings).map(drop).map_err(|error| error.to_string())
+        self.sql
+            .exec(query, bindings)
+            .map(drop)
+            .map_err(|error| error.to_string())
     }
 }
 
@@ -278,7 +307,10 @@ fn rows_after(book: &Book, bodies: &[Vec<u8>]) -> Result<Vec<Row>, String> {
         let row = journal::decode_row(body).map_err(|error| error.to_string())?;
         expected += 1;
         if row.sequence != expected {
-            return Err(format!("journal row {} where {expected} belongs", row.sequence));
+            return Err(format!(
+                "journal row {} where {expected} belongs",
+                row.sequence
+            ));
         }
         rows.push(row);
     }
