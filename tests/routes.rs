@@ -1,5 +1,7 @@
 //! The table in `docs/routes.md`, row by row, and what holds for all URLs.
 #![cfg(not(target_arch = "wasm32"))]
+// clippy.toml allows these in tests, but does not know the functions that tests share.
+#![allow(clippy::indexing_slicing, clippy::unwrap_used)]
 
 mod common;
 
@@ -293,7 +295,8 @@ proptest! {
         let url = format!("https://example.com/{tail}");
         if let Some(found) = routes.find(&url) && let Some(reference) = found.redirect() {
             prop_assert!(reference.starts_with('/'));
-            prop_assert!(!reference.starts_with("//") && !reference.contains('\\'), "{}", reference);
+            let path = reference.split('?').next().unwrap();
+            prop_assert!(!path.starts_with("//") && !path.contains('\\'), "{}", reference);
             prop_assert!(reference.bytes().all(|byte| byte.is_ascii_graphic()), "{}", reference);
             let next = format!("https://example.com{reference}");
             let next = routes.find(&next).unwrap();

@@ -93,7 +93,14 @@ impl Routes {
     /// The room that covers an absolute URL, `http(s)://[user@]host[:port][/path][?query]`. The
     /// most specific route decides. None if no room covers it, or if it is exempt.
     pub fn find<'a>(&'a self, url: &'a str) -> Option<Match<'a>> {
-        let (scheme, rest) = url.split_once("://")?;
+        // The runtime spells schemes in lower case; looking for the colon takes longer.
+        let (https, rest) = match (url.strip_prefix("https://"), url.strip_prefix("http://")) {
+            (Some(rest), _) => (true, rest),
+            (_, Some(rest)) => (false, rest),
+            _ => url
+                .split_once("://")
+                .map(|(scheme, rest)| (scheme.eq_ignore_ascii_case("https"), rest))?,
+        };
         // URL parsers take any number of slashes here, and a backslash for a slash anywhere.
         let rest = rest.trim_start_matches(['/', '\\']).as_bytes();
         let authority = rest
@@ -112,7 +119,7 @@ impl Routes {
         let room = host.find(&path)?;
         Some(Match {
             room,
-            https: scheme.eq_ignore_ascii_case("https"),
+            https,
             leave: !path.is_ambiguous() && path.as_bytes().ends_with(LEAVE),
             path,
             raw_path,
