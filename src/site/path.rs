@@ -6,9 +6,11 @@
 //! Being covered by mistake costs a visitor a wait; not being covered by mistake opens a way round
 //! the room.
 //!
-//! One thing escapes that argument: where readers disagree on what a `..` removes, no single form
-//! is the furthest. `/shop/..;/x` is `/x` to one origin and lies in `/shop` for another. Such a path
-//! is called ambiguous, and [`Canonical::may_lie_under`] answers for all of its readings at once.
+//! Two things escape that argument, because some readers drop a segment that others keep. A `..`
+//! together with anything odd: `/shop/..;/x` is `/x` to one origin and lies in `/shop` for another.
+//! And a parameter that holds a slash: `/;a%2Fx/shop` is `/shop` where parameters go before
+//! decoding. Such a path is called ambiguous, and [`Canonical::may_lie_under`] answers for all of its
+//! readings at once.
 
 use std::borrow::Cow;
 
@@ -66,9 +68,9 @@ impl<'a> Canonical<'a> {
         &self.path
     }
 
-    /// Whether readers may disagree on where this path leads, because it has a `..` together with
-    /// something odd: an encoded slash, a backslash, a parameter, an empty segment and the like.
-    /// No browser and no sensible client sends such a path.
+    /// Whether readers may disagree on which segments count: the path has a `..` together with
+    /// something odd (an encoded slash, a backslash, a parameter, an empty segment and the like),
+    /// or a parameter that holds a slash.
     pub fn is_ambiguous(&self) -> bool {
         self.segments.is_some()
     }
@@ -170,20 +172,25 @@ fn resolve(raw: &[u8]) -> Canonical<'static> {
     let mut path = Vec::with_capacity(decoded.len() + 1);
     let mut all = Vec::with_capacity(decoded.len() + 1);
     let mut climbs = false;
+    let mut swallows = false;
     let mut open = true;
-    let mut tokens = decoded
-        .split(|byte| matches!(byte, b'/' | b'\\'))
-        .peekable();
-    // The slash at the start is no empty segment.
-    tokens.next_if(|token| token.is_empty());
-    while let Some(token) = tokens.next() {
+    for (n, piece) in decoded
+        .split_inclusive(|byte| matches!(byte, b'/' | b'\\'))
+        .enumerate()
+    {
+        let (token, separator) = match piece.split_last() {
+            Some((separator @ (b'/' | b'\\'), token)) => (token, Some(*separator)),
+            _ => (piece, None),
+        };
         let name = token
             .split(|byte| matches!(byte, b';' | b'?' | b'#' | 0))
             .next();
         let name = name.unwrap_or_default();
+        swallows |= name.len() < token.len() && separator == Some(b'\\');
         open = true;
         match name {
-            b"" => odd |= tokens.peek().is_some(),
+            // The slash at the start is no empty segment.
+            b"" => odd |= n > 0 && separator.is_some(),
             b"." => {}
             b".." => {
                 climbs = true;
@@ -191,7 +198,7 @@ fn resolve(raw: &[u8]) -> Canonical<'static> {
                 path.truncate(parent);
             }
             _ => {
-                open = false;
+                open = separator.is_some();
                 for form in [&mut path, &mut all] {
                     form.push(b'/');
                     form.extend_from_slice(name);
@@ -202,15 +209,17 @@ fn resolve(raw: &[u8]) -> Canonical<'static> {
     if open || path.is_empty() {
         path.push(b'/');
     }
+    let ambiguous = swallows || (climbs && odd);
     Canonical {
         path: Cow::Owned(path),
-        segments: (climbs && odd).then_some(all),
+        segments: ambiguous.then_some(all),
         odd,
     }
 }
 
-/// Decodes until nothing is left to decode; what is no percent-encoding stays. Also says whether
-/// that did anything on which readers disagree.
+/// Decodes until nothing is left to decode; what is no percent-encoding stays. A decoded slash
+/// becomes a backslash, so that all slashes left are those on which readers agree. Also says whether
+/// there was anything on which they do not.
 ///
 /// One pass is enough, because a byte that was just decoded is looked at again together with its
 /// neighbours, and two encodings never overlap (`%` is no hexadecimal digit).
@@ -236,7 +245,7 @@ fn decode(raw: &[u8]) -> (Vec<u8>, bool) {
             let byte = high << 4 | low;
             odd |= matches!(byte, b'/' | b'\\' | b';' | b'?' | b'#' | 0);
             decoded.truncate(start);
-            decoded.push(byte);
+            decoded.push(if byte == b'/' { b'\\' } else { byte });
             last = Some(start);
         }
     }
