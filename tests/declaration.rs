@@ -1,5 +1,7 @@
 //! What a declaration becomes, and how its faults read.
 #![cfg(not(target_arch = "wasm32"))]
+// clippy.toml allows these in tests, but does not know the functions that tests share.
+#![allow(clippy::indexing_slicing, clippy::unwrap_used)]
 
 mod common;
 

@@ -52,6 +52,10 @@ pub struct Match<'a> {
     /// Whether the request is for the room's own endpoint where a visitor leaves:
     /// `<covered path>/.anteroom/leave`.
     pub leave: bool,
+    /// Whether origins may find the path under routes of several rooms, so that a pass of one might
+    /// open another. Only an ambiguous path can be disputed; no browser sends one. The gate refuses
+    /// it.
+    pub disputed: bool,
     path: Canonical<'a>,
     raw_path: &'a [u8],
     query: &'a [u8],
@@ -93,7 +97,14 @@ impl Routes {
     /// The room that covers an absolute URL, `http(s)://[user@]host[:port][/path][?query]`. The
     /// most specific route decides. None if no room covers it, or if it is exempt.
     pub fn find<'a>(&'a self, url: &'a str) -> Option<Match<'a>> {
-        let (scheme, rest) = url.split_once("://")?;
+        // The runtime spells schemes in lower case; looking for the colon takes longer.
+        let (https, rest) = match (url.strip_prefix("https://"), url.strip_prefix("http://")) {
+            (Some(rest), _) => (true, rest),
+            (_, Some(rest)) => (false, rest),
+            _ => url
+                .split_once("://")
+                .map(|(scheme, rest)| (scheme.eq_ignore_ascii_case("https"), rest))?,
+        };
         // URL parsers take any number of slashes here, and a backslash for a slash anywhere.
         let rest = rest.trim_start_matches(['/', '\\']).as_bytes();
         let authority = rest
@@ -109,11 +120,12 @@ impl Routes {
         }
         let raw_path = if raw_path.is_empty() { b"/" } else { raw_path };
         let path = Canonical::new(raw_path);
-        let room = host.find(&path)?;
+        let (room, disputed) = host.find(&path)?;
         Some(Match {
             room,
-            https: scheme.eq_ignore_ascii_case("https"),
+            https,
             leave: !path.is_ambiguous() && path.as_bytes().ends_with(LEAVE),
+            disputed,
             path,
             raw_path,
             query,
@@ -149,19 +161,48 @@ impl Host {
         }
     }
 
-    /// The room of the most specific route over `path`.
-    fn find(&self, path: &Canonical<'_>) -> Option<usize> {
-        let exact = self.exact.find(path, |key, path| key.cmp(path));
-        if self.folded.sorted.is_empty() {
-            return exact.map(|(_, room)| room);
+    /// The room of the most specific route over `path`, and whether other rooms may cover it too.
+    fn find(&self, path: &Canonical<'_>) -> Option<(usize, bool)> {
+        if path.is_ambiguous() {
+            return self.find_ambiguous(path);
         }
-        let folded = if path.as_bytes().is_ascii() && !path.is_ambiguous() {
-            self.folded.find(path, folding_ascii)
+        let exact = self.exact.find(path.as_bytes(), |key, path| key.cmp(path));
+        if self.folded.sorted.is_empty() {
+            return exact.map(|(_, room)| (room, false));
+        }
+        let folded = if path.as_bytes().is_ascii() {
+            self.folded.find(path.as_bytes(), folding_ascii)
         } else {
-            self.folded.find(&path.folded(), |key, path| key.cmp(path))
+            self.folded
+                .find(path.folded().as_bytes(), |key, path| key.cmp(path))
         };
         // No two routes of one depth cover one path: a pair belongs to one room.
-        exact.max(folded).map(|(_, room)| room)
+        exact.max(folded).map(|(_, room)| (room, false))
+    }
+
+    fn find_ambiguous(&self, path: &Canonical<'_>) -> Option<(usize, bool)> {
+        let folded = path.folded();
+        let exact = self
+            .exact
+            .sorted
+            .iter()
+            .filter(|(route, _)| path.may_lie_under(route));
+        let others = self
+            .folded
+            .sorted
+            .iter()
+            .filter(|(route, _)| folded.may_lie_under(route));
+        let mut found = exact.chain(others);
+        let (route, room) = found.next()?;
+        let (mut depth, mut room, mut disputed) = (segments(route).count(), *room, false);
+        for (route, other) in found {
+            disputed |= *other != room;
+            let deeper = segments(route).count();
+            if deeper > depth {
+                (depth, room) = (deeper, *other);
+            }
+        }
+        Some((room, disputed))
     }
 }
 
@@ -176,19 +217,9 @@ impl Paths {
     /// compares one of these with the beginning of `path`.
     fn find(
         &self,
-        path: &Canonical<'_>,
+        path: &[u8],
         order: impl Fn(&[u8], &[u8]) -> Ordering,
     ) -> Option<(usize, usize)> {
-        if path.is_ambiguous() {
-            let may = self
-                .sorted
-                .iter()
-                .filter(|(route, _)| path.may_lie_under(route));
-            return may
-                .map(|(route, room)| (segments(route).count(), *room))
-                .max();
-        }
-        let path = path.as_bytes();
         let path = path.strip_suffix(b"/").unwrap_or(path);
         let mut depth = 0;
         let mut end = 0;
@@ -217,8 +248,7 @@ impl Match<'_> {
         self.path.as_bytes()
     }
 
-    /// Whether origins may disagree on where the path leads, so that one might find it under a
-    /// route of another room. No browser sends such a path; the gate refuses it.
+    /// Whether origins may disagree on where the path leads; see [`Canonical::is_ambiguous`].
     pub fn is_ambiguous(&self) -> bool {
         self.path.is_ambiguous()
     }

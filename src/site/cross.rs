@@ -71,7 +71,9 @@ fn names_and_ids(drafts: &[Draft], notes: &mut Notes) {
 /// A pair of host and path belongs to one room. To a room for which case does not matter belong all
 /// spellings of its path.
 fn pairs(drafts: &[Draft], notes: &mut Notes) {
-    let mut seen: HashMap<(&str, Vec<u8>), Vec<(&Draft, &str)>> = HashMap::new();
+    // By host and folded path: the rooms that declare it, each with its spelling.
+    type Owners<'a> = Vec<(&'a Draft, &'a str)>;
+    let mut seen: HashMap<(&str, Vec<u8>), Owners<'_>> = HashMap::new();
     for draft in drafts {
         for (place, route) in &draft.routes {
             let key = (route.host.as_str(), fold(route.path.as_bytes()));

@@ -1,5 +1,10 @@
 //! What the tests of the configuration share.
-#![allow(dead_code, unreachable_pub)]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::indexing_slicing,
+    clippy::unwrap_used
+)]
 
 use anteroom::site::fault::Faults;
 use anteroom::site::host::Names;
