@@ -103,7 +103,7 @@ impl Covered {
             || self.room.origin_assertion
             || self.room.strip_cookie
             || matched.leave
-            || matched.is_ambiguous()
+            || matched.disputed
             || decision::renewal_is_due(self.room, &standing, self.now)
             || intent::is_poll(&|name| headers::read(&self.request, name));
         if !touches && self.room.first_pass != FirstPass::Full && self.now < issued + YOUNG {
@@ -150,7 +150,7 @@ impl Covered {
             authority(url)
         );
         let intent = intent::classify(&method, &path, &read);
-        let refusal = if matched.is_ambiguous() {
+        let refusal = if matched.disputed {
             Some(Kind::Ambiguous)
         } else if matched.leave && method != "POST" && method != "OPTIONS" {
             Some(Kind::PostOnly)

@@ -14,6 +14,8 @@ mod isolate;
 mod renewal;
 mod room_object;
 
+use std::panic::AssertUnwindSafe;
+
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
@@ -27,6 +29,7 @@ use isolate::Isolate;
 /// # Errors
 /// Only if the runtime refuses to `fetch`.
 #[wasm_bindgen]
+#[expect(unreachable_pub, reason = "exported to the runtime")]
 pub fn fetch(
     request: web_sys::Request,
     env: Env,
@@ -57,7 +60,9 @@ pub fn fetch(
         return forward::plainly(isolate, covered.into_request());
     }
     let prepared = covered.prepare(&url, &matched);
-    Ok(future_to_promise(async move {
+    // What a panic could leave half done in the isolate's memory are estimates and a snapshot that
+    // the next refresh replaces.
+    Ok(future_to_promise(AssertUnwindSafe(async move {
         Ok(prepared.answer(&env, &ctx).await.into())
-    }))
+    })))
 }
