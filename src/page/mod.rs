@@ -1,3 +1,4 @@
 //! What a waiting visitor sees.
 
 pub mod facts;
+pub mod template;
