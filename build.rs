@@ -4,6 +4,16 @@ use std::path::{Path, PathBuf};
 use std::{env, error, fs, process};
 
 #[allow(dead_code, unreachable_pub)]
+#[path = "src/page"]
+mod page {
+    pub mod names;
+    pub mod pack;
+    pub mod plural;
+    pub mod template;
+    pub mod texts;
+}
+
+#[allow(dead_code, unreachable_pub)]
 #[path = "src/site/mod.rs"]
 mod site;
 
@@ -22,12 +32,14 @@ fn main() {
 }
 
 fn pack() -> Result<(), Failure> {
+    println!("cargo::rerun-if-changed=src/page");
     println!("cargo::rerun-if-changed=src/site");
     println!("cargo::rerun-if-changed=templates");
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let site = read_site(&root)?;
     check_templates(&root, &site)?;
+    fs::write(out.join("page.rs"), pack_page(&root)?)?;
     fs::write(out.join("site.json"), serde_json::to_string(&site)?)?;
     fs::write(out.join("templates.rs"), page_sources(&root, &site)?)?;
     Ok(())
@@ -69,13 +81,17 @@ fn languages(root: &Path) -> Vec<String> {
     });
     let stems = files.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned()));
     let mut languages: Vec<String> = stems.collect();
-    if languages.is_empty() {
-        languages = ["ar-EG", "de-DE", "en-US", "es-ES", "fr-FR", "ja-JP"]
-            .map(Into::into)
-            .into();
-    }
     languages.sort();
     languages
+}
+
+/// Checks the templates and languages, and packs the default page.
+fn pack_page(root: &Path) -> Result<String, Failure> {
+    let packed = page::pack::pack(&root.join("templates")).map_err(|faults| faults.join("\n"))?;
+    for warning in packed.warnings {
+        println!("cargo::warning={warning}");
+    }
+    Ok(packed.source)
 }
 
 /// Checks that the rooms' own pages are there.

@@ -13,12 +13,9 @@ pub fn site() -> Result<Site, serde_json::Error> {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/site.json")))
 }
 
-/// The source of a page under `templates/` that a room has as its `custom_page_html`.
-pub fn page_source(name: &str) -> Option<&'static str> {
-    PAGES
-        .iter()
-        .find(|(page, _)| *page == name)
-        .map(|(_, source)| *source)
+/// The sources of the pages that rooms have as their `custom_page_html`, each under its name.
+pub fn pages() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PAGES.iter().copied()
 }
 
 #[cfg(test)]

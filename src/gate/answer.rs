@@ -10,9 +10,9 @@ use super::intent::Intent;
 use super::token::Standing;
 use crate::page::facts::{Facts, State};
 use crate::page::language::{self, Language};
-use crate::page::{Pages, json};
+use crate::page::{Pages, content_security_policy, json};
 use crate::room::snapshot::Snapshot;
-use crate::site::room::{QueueingMethod, Room, SameSite};
+use crate::site::room::{QueueingMethod, Room};
 
 /// An answer, ready to be sent.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +83,7 @@ impl Answer {
                 Written {
                     status: 200,
                     fields,
-                    body: json::poll(&facts, true, language),
+                    body: json::poll(&facts, asked.leave_url, true),
                 }
             }
             Kind::Speculative => self.refuse(room, asked, 503, "speculative", ""),
@@ -142,23 +142,21 @@ impl Answer {
             Form::Json => {
                 fields.push(("Content-Type", "application/json".into()));
                 if asked.intent == Intent::Poll {
-                    json::poll(facts, false, language)
+                    json::poll(facts, asked.leave_url, false)
                 } else {
-                    json::waiting(facts, language)
+                    json::body(facts, asked.leave_url)
                 }
             }
             Form::Page => {
                 fields.push(("Content-Type", "text/html; charset=utf-8".into()));
-                fields.push(("Content-Language", language.tag().to_owned().into()));
-                if self.refresh_seconds > 0 && !pages.is_default(room) {
+                fields.push(("Content-Language", Cow::Borrowed(language.tag)));
+                // For a browser without script. The default page's own script calls it off.
+                if self.refresh_seconds > 0 {
                     fields.push(("Refresh", self.refresh_seconds.to_string().into()));
                 }
                 if pages.is_default(room) {
-                    let embeddable = room.cookie.samesite == SameSite::None;
-                    fields.push((
-                        "Content-Security-Policy",
-                        Cow::Borrowed(pages.csp(embeddable)),
-                    ));
+                    let policy = content_security_policy(room.cookie.samesite);
+                    fields.push(("Content-Security-Policy", Cow::Borrowed(policy)));
                 }
                 pages.render(room, facts, language, asked.leave_url)
             }

@@ -1,10 +1,97 @@
-//! x
-use super::{facts::Facts, language::Language};
-/// x
-pub fn poll(f: &Facts, admitted: bool, _: &Language) -> String {
-    serde_json::json!({"cfWaitingRoom":{"inWaitingRoom": !admitted, "admitted": admitted, "position": f.position, "usersAhead": f.users_ahead, "refreshIntervalSeconds": f.refresh_interval_seconds, "state": format!("{:?}", f.state)}}).to_string()
+//! The JSON that stands for the page.
+
+use serde::Serialize;
+
+use super::facts::Facts;
+use super::view::{WaitingRoom, safe_path};
+
+#[derive(Serialize)]
+struct Body<T> {
+    #[serde(rename = "cfWaitingRoom")]
+    room: T,
 }
-/// x
-pub fn waiting(f: &Facts, l: &Language) -> String {
-    poll(f, false, l)
+
+#[derive(Serialize)]
+struct Polled<'a> {
+    #[serde(flatten)]
+    room: WaitingRoom<'a>,
+    admitted: bool,
+}
+
+/// The body for a program that prefers JSON: `{"cfWaitingRoom": {...}}`. `leave_url` is where it gives
+/// its place up, by POST: a path of the same host.
+pub fn body(facts: &Facts, leave_url: &str) -> String {
+    let leave_url = safe_path(leave_url);
+    written(&Body {
+        room: WaitingRoom::new(facts, &leave_url),
+    })
+}
+
+/// The answer to a poll of the page's script: the same with `admitted`, which tells it to open what it
+/// waited for.
+pub fn poll(facts: &Facts, leave_url: &str, admitted: bool) -> String {
+    let leave_url = safe_path(leave_url);
+    let room = WaitingRoom::new(facts, &leave_url);
+    written(&Body {
+        room: Polled { room, admitted },
+    })
+}
+
+fn written(body: &impl Serialize) -> String {
+    // Structs of plain fields can always be written.
+    serde_json::to_string(body).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::samples;
+
+    /// The sample of Cloudflare's reference, then our fields.
+    const EXPECTED: &str = concat!(
+        r#"{"cfWaitingRoom":{"inWaitingRoom":true,"waitTimeKnown":true,"waitTime":10,"#,
+        r#""waitTime25Percentile":0,"waitTime50Percentile":0,"waitTime75Percentile":0,"#,
+        r#""waitTimeFormatted":"10 minutes","queueIsFull":false,"queueAll":false,"#,
+        r#""lastUpdated":"2020-08-03T23:46:00.000Z","refreshIntervalSeconds":20,"#,
+        r#""queueingMethod":"fifo","isFIFOQueue":true,"isRandomQueue":false,"#,
+        r#""isPassthroughQueue":false,"isRejectQueue":false,"isEventActive":false,"#,
+        r#""isEventPrequeueing":false,"timeUntilEventStart":0,"#,
+        r#""timeUntilEventStartFormatted":"unavailable","timeUntilEventEnd":0,"#,
+        r#""timeUntilEventEndFormatted":"unavailable","shuffleAtEventStart":false,"#,
+        r#""turnstile":"","infiniteQueue":false,"#,
+        r#""state":"queueing","positionKnown":true,"position":1235,"usersAheadKnown":true,"#,
+        r#""usersAhead":1234,"progressKnown":true,"progress":40,"nothingSent":false,"#,
+        r#""placeLapsed":false,"sessionOver":false,"leaveUrl":"/leave""#,
+    );
+
+    #[test]
+    fn the_body_is_pinned() {
+        let body = body(&samples::queueing(), "/leave");
+        assert_eq!(body, format!("{EXPECTED}}}}}"));
+    }
+
+    #[test]
+    fn the_poll_adds_whether_the_visitor_is_admitted() {
+        for admitted in [true, false] {
+            let poll = poll(&samples::queueing(), "/leave", admitted);
+            assert_eq!(poll, format!(r#"{EXPECTED},"admitted":{admitted}}}}}"#));
+        }
+    }
+
+    #[test]
+    fn a_place_that_is_not_known_is_zero() {
+        let mut facts = samples::queueing();
+        facts.position = None;
+        let body: serde_json::Value = serde_json::from_str(&body(&facts, "/leave")).unwrap();
+        let room = &body["cfWaitingRoom"];
+        assert_eq!(
+            (&room["positionKnown"], &room["position"]),
+            (&false.into(), &0.into())
+        );
+        assert_eq!(
+            (&room["usersAheadKnown"], &room["usersAhead"]),
+            (&false.into(), &0.into())
+        );
+        assert_eq!(room["leaveUrl"], "");
+    }
 }

@@ -384,7 +384,9 @@ impl Prepared {
             binding,
             embedded: self.is_embedded(),
         };
-        let life = standing.expires().since(clock::now());
+        // The token says whole seconds, so its cookie lives for the difference of those.
+        let ends = Instant::from_secs(standing.expires().as_secs());
+        let life = ends.since(Instant::from_secs(clock::now().as_secs()));
         cookie::set_cookie(
             &room.cookie,
             &keys.sign(&room.id, &token),

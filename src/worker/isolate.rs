@@ -96,7 +96,7 @@ impl Isolate {
         let origin = env.var(ORIGIN).ok().map(|origin| origin.to_string());
         Ok(Self {
             routes: Routes::new(&site),
-            pages: Pages::new(&site),
+            pages: Pages::new(packed::pages()),
             keys,
             origin_keys,
             origin: origin.filter(|origin| !origin.is_empty()),

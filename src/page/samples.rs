@@ -1,0 +1,76 @@
+//! Facts for tests: one for each state, and some with a notice.
+
+use super::facts::{Facts, Notice, State};
+use crate::site::room::QueueingMethod;
+use crate::time::Instant;
+
+/// Number 1,235 of a first-come, first-served line, with ten minutes to go.
+pub(crate) fn queueing() -> Facts {
+    Facts {
+        state: State::Queueing,
+        position: Some(1235),
+        users_ahead: Some(1234),
+        progress_percent: Some(40),
+        wait_minutes: Some(10),
+        last_updated: Instant::from_millis(1_596_498_360_000),
+        refresh_interval_seconds: 20,
+        queueing_method: QueueingMethod::Fifo,
+        notice: None,
+    }
+}
+
+/// The facts of `state` without a place.
+fn without_place(state: State, refresh_interval_seconds: u32) -> Facts {
+    Facts {
+        state,
+        position: None,
+        users_ahead: None,
+        progress_percent: None,
+        wait_minutes: None,
+        refresh_interval_seconds,
+        ..queueing()
+    }
+}
+
+/// Every state, with what goes with it.
+pub(crate) fn all() -> Vec<Facts> {
+    vec![
+        Facts {
+            notice: Some(Notice::NothingSent),
+            ..without_place(State::Joining, 2)
+        },
+        queueing(),
+        Facts {
+            wait_minutes: None,
+            progress_percent: None,
+            notice: Some(Notice::PlaceLapsed),
+            ..queueing()
+        },
+        Facts {
+            wait_minutes: Some(1500),
+            notice: Some(Notice::SessionOver),
+            ..queueing()
+        },
+        Facts {
+            state: State::Called,
+            users_ahead: Some(0),
+            progress_percent: Some(100),
+            refresh_interval_seconds: 1,
+            ..queueing()
+        },
+        Facts {
+            state: State::QueueAll,
+            ..queueing()
+        },
+        Facts {
+            queueing_method: QueueingMethod::Reject,
+            ..without_place(State::Rejecting, 0)
+        },
+        Facts {
+            state: State::Unavailable,
+            wait_minutes: None,
+            ..queueing()
+        },
+        without_place(State::Left, 0),
+    ]
+}

@@ -1,0 +1,154 @@
+// The waiting page's script. build.rs packs it into default.html and allows it by its hash, so it is the
+// same for every visitor; what differs is in the page's attributes and in #texts.
+// Packed line by line: a comment has a line of its own, and there are no template literals.
+(() => {
+"use strict";
+const at = (id) => document.getElementById(id);
+const page = at("page");
+const texts = JSON.parse(at("texts").textContent);
+const language = document.documentElement.lang;
+const numbers = new Intl.NumberFormat(language);
+const plurals = new Intl.PluralRules(language);
+const clock = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit", second: "2-digit" });
+
+let pause = Number(page.dataset.refresh);
+let timer, request, entering, lastPoll = Date.now(), lastSaid = Date.now(), failures = 0;
+
+const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+const count = (forms, n) => fill(forms[plurals.select(n)] || forms.other, { count: numbers.format(n) });
+
+// Writes only what has changed, so that nothing flickers. No text: hidden.
+const show = (id, text) => {
+  const element = at(id);
+  element.hidden = !text;
+  if (text && element.textContent !== text) element.textContent = text;
+};
+
+const expected = (room) => {
+  if (room.queueIsFull) return texts.longerThanADay;
+  if (!room.waitTimeKnown) return texts.unknown;
+  const hours = Math.floor(room.waitTime / 60);
+  const minutes = room.waitTime % 60;
+  const parts = { hours: hours && count(texts.hours, hours), minutes: minutes && count(texts.minutes, minutes) };
+  const time = hours && minutes ? fill(texts.hoursAndMinutes, parts) : parts.hours || parts.minutes;
+  return time ? fill(texts.about, { time }) : texts.moment;
+};
+
+const ahead = (room) => {
+  if (!room.usersAheadKnown) return "";
+  return room.usersAhead ? count(texts.ahead, room.usersAhead) : texts.next;
+};
+
+// Tells a screen reader of a new state at once, of a new place once a minute at most.
+const say = (room, place) => {
+  const changed = page.dataset.state !== room.state;
+  const moved = place && at("position").textContent !== place && Date.now() - lastSaid > 60000;
+  if (!changed && !moved) return;
+  const news = changed ? texts[room.state].heading + ". " + texts[room.state].explanation : "";
+  at("live").textContent = [news, place && texts.position + ": " + place + ".", ahead(room)].join(" ").trim();
+  lastSaid = Date.now();
+};
+
+const update = (room) => {
+  const place = room.positionKnown ? numbers.format(room.position) : "";
+  const state = texts[room.state];
+  say(room, place);
+  page.dataset.state = room.state;
+  document.title = (place && room.state !== "called" ? place + " · " : "") + state.heading;
+  show("heading", state.heading);
+  show("explanation", state.explanation);
+  const notice = room.placeLapsed ? texts.placeLapsed : room.sessionOver ? texts.sessionOver : "";
+  if (notice) show("notice", notice);
+  at("place").hidden = !place;
+  show("position", place);
+  show("ahead", ahead(room));
+  at("progress").hidden = !room.progressKnown;
+  at("progress").value = room.progress;
+  at("estimate").hidden = room.state === "called";
+  show("wait", expected(room));
+  at("leave").hidden = !room.leaveUrl;
+  at("leave").action = room.leaveUrl;
+  at("keep").hidden = !place;
+  at("fresh").hidden = !room.refreshIntervalSeconds;
+  at("updated").textContent = fill(texts.updated, { time: clock.format(new Date()) });
+};
+
+// Opens the page that the visitor asked for, always by GET: a form is never sent again. An address with a
+// fragment would only scroll, so it is reloaded, unless this page is the answer to a form.
+const open = () => {
+  entering = true;
+  const { hash, pathname, search } = location;
+  if (hash && !("posted" in page.dataset)) location.reload();
+  else location.replace(pathname + search);
+};
+
+const schedule = (seconds) => {
+  clearTimeout(timer);
+  if (seconds > 0) timer = setTimeout(poll, seconds * 1000 * (0.9 + 0.2 * Math.random()));
+};
+
+const ask = async () => {
+  request = new AbortController();
+  const limit = setTimeout(() => request.abort(), 20000);
+  try {
+    const answer = await fetch(location.href, {
+      headers: { "Anteroom-Poll": "1", Accept: "application/json" },
+      cache: "no-store",
+      credentials: "same-origin",
+      signal: request.signal,
+    });
+    const body = await answer.text();
+    let room;
+    try { room = JSON.parse(body).cfWaitingRoom; } catch {}
+    if (!room && (answer.status >= 500 || answer.status === 429)) throw answer.status;
+    return room;
+  } finally {
+    clearTimeout(limit);
+    request = undefined;
+  }
+};
+
+const poll = async () => {
+  if (request || entering) return;
+  clearTimeout(timer);
+  lastPoll = Date.now();
+  try {
+    const room = await ask();
+    if (entering) return;
+    // No answer of the waiting room: the page is not waited for any more.
+    if (!room) return open();
+    failures = 0;
+    show("offline", "");
+    if (room.admitted) room.state = "called";
+    update(room);
+    if (room.admitted) return open();
+    pause = room.refreshIntervalSeconds;
+    schedule(pause);
+  } catch {
+    if (entering) return;
+    failures += 1;
+    show("offline", texts.offline);
+    schedule(Math.min(60, Math.max(pause, 2) * 2 ** failures));
+  }
+};
+
+// A hidden tab is held back by the browser, and a sleeping device does not poll at all.
+const wake = () => {
+  if (pause && !document.hidden && Date.now() - lastPoll > 2000) poll();
+};
+document.addEventListener("visibilitychange", wake);
+addEventListener("online", wake);
+addEventListener("pageshow", (event) => {
+  if (event.persisted) entering = false;
+  wake();
+});
+// A poll on its way could ask for a new place just after this one is given up.
+at("leave").addEventListener("submit", () => {
+  entering = true;
+  clearTimeout(timer);
+  if (request) request.abort();
+});
+// The Refresh header is for pages without this script: stopping a page that has loaded cancels it.
+addEventListener("load", () => setTimeout(() => stop(), 0));
+schedule(pause);
+})();
