@@ -26,7 +26,7 @@ pub(super) const MARK: char = '\u{1}';
 
 /// Texts of more bytes than this are set aside. Handlebars reads text character by character, 250 ms for
 /// the largest page allowed, and copies it with every page; so it sees a mark in its place.
-const LONG_TEXT: usize = 32;
+const LONG_TEXT: usize = 128;
 
 /// A template in Handlebars alone.
 pub(super) struct Translation {
