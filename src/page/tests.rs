@@ -55,8 +55,10 @@ fn default_page(facts: &Facts, tag: &str) -> String {
 
 /// What stands between two marks of the page.
 fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
-    let from = page.find(start).unwrap_or_else(|| panic!("no {start}")) + start.len();
-    &page[from..from + page[from..].find(end).unwrap()]
+    let (_, rest) = page
+        .split_once(start)
+        .unwrap_or_else(|| panic!("no {start}"));
+    rest.split_once(end).unwrap().0
 }
 
 #[test]

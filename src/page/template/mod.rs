@@ -7,6 +7,7 @@
 mod tags;
 mod translate;
 
+use std::collections::HashMap;
 use std::fmt;
 
 use handlebars::{Context, Handlebars, RenderError};
@@ -34,6 +35,9 @@ pub struct Position {
     pub column: usize,
 }
 
+/// Where a template starts.
+const START: Position = Position { line: 1, column: 1 };
+
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)
@@ -53,6 +57,8 @@ pub struct Mention {
 #[derive(Debug)]
 pub struct Template {
     compiled: handlebars::Template,
+    /// The texts that were set aside, in the order of their marks.
+    texts: Vec<Box<str>>,
     mentions: Vec<Mention>,
 }
 
@@ -61,20 +67,20 @@ impl Template {
     pub fn compile(source: &str) -> Result<Self, Fault> {
         if source.len() > MAX_BYTES {
             let reason = format!("{} bytes: the limit is {MAX_BYTES}", source.len());
-            let at = Position { line: 1, column: 1 };
-            return Err(Fault { at, reason });
+            return Err(Fault { at: START, reason });
         }
         let translation = translate::translate(source)?;
         // Every tag has been compiled on its own by now, so that a fault has its own place. What is
         // left for here would be a fault of the translation.
         let compiled = handlebars::Template::compile(&translation.handlebars).map_err(|error| {
-            let (line, column) = error.pos().unwrap_or((1, 1));
             let reason = error.reason().to_string();
-            let at = Position { line, column };
-            Fault { at, reason }
+            Fault { at: START, reason }
         })?;
-        let mentions = translation.mentions;
-        Ok(Self { compiled, mentions })
+        Ok(Self {
+            compiled,
+            texts: translation.texts,
+            mentions: translation.mentions,
+        })
     }
 
     /// The variables that the template asks for, in the order of the text. A variable that does not
@@ -88,6 +94,7 @@ impl Template {
 #[derive(Debug)]
 pub struct Engine {
     registry: Handlebars<'static>,
+    texts: HashMap<String, Vec<Box<str>>>,
 }
 
 impl Engine {
@@ -97,12 +104,14 @@ impl Engine {
         // Variables may have these names, and a page has nothing to log.
         registry.unregister_helper("log");
         registry.unregister_helper("raw");
-        Self { registry }
+        let texts = HashMap::new();
+        Self { registry, texts }
     }
 
     /// Takes in a template under `name`; replaces an older one of that name.
     pub fn insert(&mut self, name: &str, template: Template) {
         self.registry.register_template(name, template.compiled);
+        self.texts.insert(name.into(), template.texts);
     }
 
     /// Whether there is a template of that name.
@@ -114,9 +123,27 @@ impl Engine {
     /// HTML: `& < > " ' =` and the backtick. Fails where there is no such template, or where it
     /// calls a helper with parameters that the helper does not take.
     pub fn render(&self, name: &str, data: Value) -> Result<String, RenderError> {
-        self.registry
-            .render_with_context(name, &Context::from(data))
+        let marked = self
+            .registry
+            .render_with_context(name, &Context::from(data))?;
+        let texts = self.texts.get(name).map(Vec::as_slice).unwrap_or_default();
+        Ok(put_back(&marked, texts))
     }
+}
+
+/// Replaces marks by the texts that they stand for.
+fn put_back(marked: &str, texts: &[Box<str>]) -> String {
+    let length: usize = texts.iter().map(|text| text.len()).sum();
+    let mut page = String::with_capacity(marked.len() + length);
+    // Every other part is the index of a text.
+    for (n, part) in marked.split(translate::MARK).enumerate() {
+        let text = part.parse().ok().and_then(|index: usize| texts.get(index));
+        match text {
+            Some(text) if n % 2 == 1 => page += text,
+            _ => page += part,
+        }
+    }
+    page
 }
 
 impl Default for Engine {

@@ -65,6 +65,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Where the next piece starts.
+    pub(super) fn position(&self) -> Position {
+        self.at
+    }
+
     /// The next piece; none at the end.
     pub(super) fn next(&mut self) -> Result<Option<Piece<'a>>, Fault> {
         if self.rest.is_empty() {

@@ -102,6 +102,21 @@ fn lines_of_sections_leave_no_gap() {
     );
 }
 
+/// Handlebars does not see these texts.
+#[test]
+fn long_texts_are_copied_as_they_are() {
+    let long = "0123456789 \u{2028} <b>é</b> }} { \" & ".repeat(4);
+    let source = format!(
+        "{long}{{{{#name}}}}\n {long}\n{{{{.}}}} {long}{{{{/name}}}}{{{{#off}}}}{long}{{{{/off}}}}{long}\n  {{{{#name}}}}  \n{long}{{{{/name}}}}"
+    );
+    let expected = format!("{long}\n {long}\nZoë {long}{long}\n{long}");
+    assert_eq!(render(&source), expected);
+    assert_eq!(
+        fault("a\n{{name}} \u{1}"),
+        "line 2, column 9: the control character U+0001 stands in the text"
+    );
+}
+
 #[test]
 fn values_are_escaped() {
     assert_eq!(
@@ -214,7 +229,7 @@ proptest! {
 
     /// Text without tags is copied as it is.
     #[test]
-    fn text_is_copied(source in "[^{\\\\]{0,64}") {
+    fn text_is_copied(source in "[^{\\\\\\x01]{0,64}") {
         let mut engine = Engine::new();
         engine.insert("page", Template::compile(&source).unwrap());
         prop_assert_eq!(engine.render("page", json!({})).unwrap(), source);

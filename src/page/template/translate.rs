@@ -20,10 +20,20 @@ const BLOCKS: [&str; 4] = ["each", "if", "unless", "with"];
 /// Worker is small.
 const MAX_DEPTH: usize = 32;
 
+/// Encloses the index of a text that was set aside. The character may not stand in a template: HTML does
+/// not have it either.
+pub(super) const MARK: char = '\u{1}';
+
+/// Texts of more bytes than this are set aside. Handlebars reads text character by character, 250 ms for
+/// the largest page allowed, and copies it with every page; so it sees a mark in its place.
+const LONG_TEXT: usize = 128;
+
 /// A template in Handlebars alone.
 pub(super) struct Translation {
-    /// The template, line for line where the source has it.
+    /// The template, with marks where long texts stood.
     pub(super) handlebars: String,
+    /// The long texts.
+    pub(super) texts: Vec<Box<str>>,
     /// The variables it asks for.
     pub(super) mentions: Vec<Mention>,
 }
@@ -42,13 +52,20 @@ struct Section<'a> {
 /// Rewrites `source`, or tells the first fault in it.
 pub(super) fn translate(source: &str) -> Result<Translation, Fault> {
     let mut translator = Translator {
-        out: String::with_capacity(source.len() + source.len() / 16),
+        out: String::new(),
+        texts: Vec::new(),
         mentions: Vec::new(),
         sections: Vec::new(),
     };
     let mut reader = Reader::new(source);
-    while let Some(piece) = reader.next()? {
+    loop {
+        let at = reader.position();
+        let Some(piece) = reader.next()? else { break };
         match piece {
+            Piece::Text(text) if text.contains(MARK) => {
+                let reason = "the control character U+0001 stands in the text".into();
+                return Err(Fault { at, reason });
+            }
             Piece::Text(text) => translator.text(text),
             Piece::Tag(tag) => translator.tag(tag)?,
         }
@@ -60,6 +77,7 @@ pub(super) fn translate(source: &str) -> Result<Translation, Fault> {
         }),
         None => Ok(Translation {
             handlebars: translator.out,
+            texts: translator.texts,
             mentions: translator.mentions,
         }),
     }
@@ -67,13 +85,24 @@ pub(super) fn translate(source: &str) -> Result<Translation, Fault> {
 
 struct Translator<'a> {
     out: String,
+    texts: Vec<Box<str>>,
     mentions: Vec<Mention>,
     sections: Vec<Section<'a>>,
 }
 
 impl<'a> Translator<'a> {
-    /// Copies text. `{{` in it is either escaped already or, behind changed delimiters, not a tag.
+    /// Copies text, or sets it aside; the white space around it stays, as a tag on a line of its own
+    /// takes the line with it. `{{` in a text is either escaped already or, behind changed delimiters,
+    /// not a tag.
     fn text(&mut self, text: &str) {
+        let core = text.trim();
+        if core.len() > LONG_TEXT && !core.contains("{{") && !core.ends_with('\\') {
+            let (before, after) = text.split_once(core).unwrap_or_default();
+            let index = self.texts.len();
+            self.out += &format!("{before}{MARK}{index}{MARK}{after}");
+            self.texts.push(core.into());
+            return;
+        }
         let mut parts = text.split("{{");
         self.out += parts.next().unwrap_or_default();
         for part in parts {
@@ -260,8 +289,7 @@ impl<'a> Translator<'a> {
         (named && !literal && !inside_value).then_some(first)
     }
 
-    /// Writes a tag in the standard delimiters. The line breaks of a tag stay, so that lines
-    /// keep their numbers.
+    /// Writes a tag in the standard delimiters.
     fn emit(&mut self, tag: Tag<'a>, before: &str, content: &str, after: &str) {
         let trimmed = |trims| if trims { "~" } else { "" };
         // A backslash right before a tag that is not `{{` in the source would escape it.
@@ -272,11 +300,6 @@ impl<'a> Translator<'a> {
         self.out += trimmed(tag.trims_before);
         self.out += before;
         self.out += content;
-        let breaks = |text: &str| text.matches('\n').count();
-        self.out.extend(std::iter::repeat_n(
-            '\n',
-            breaks(tag.source).saturating_sub(breaks(content)),
-        ));
         self.out += after;
         self.out += trimmed(tag.trims_after);
         self.out += "}}";
