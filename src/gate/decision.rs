@@ -520,3 +520,6 @@ pub fn renewal_is_due(room: &Room, standing: &Standing, now: Instant) -> bool {
     let quarter = Span::from_millis(expires.since(issued).as_millis() / 4);
     provisional || (!room.disable_session_renewal && now >= issued + quarter)
 }
+
+#[cfg(test)]
+mod tests;
