@@ -315,7 +315,11 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 400 } else { 20_000 }))]
+    #![proptest_config(ProptestConfig {
+        cases: if cfg!(debug_assertions) { 400 } else { 20_000 },
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn no_history_breaks_a_promise(
