@@ -205,11 +205,16 @@ impl Watched {
         expected.advance(after.time, Span::ZERO);
         assert_eq!(after.issued, expected.issued);
         assert_eq!(after.called, expected.called);
+        // Time that passed without a row is forgotten if the clock has gone back meanwhile: then
+        // what had run out by that time runs out once more, later.
+        if after.time < expected.time {
+            assert!(after.active() >= expected.active());
+            assert!(after.admitted_last_minute() >= expected.admitted_last_minute());
+            return;
+        }
         assert_eq!(after.active(), expected.active());
-        assert_eq!(
-            after.admitted_last_minute(),
-            expected.admitted_last_minute()
-        );
+        let rate = expected.admitted_last_minute();
+        assert_eq!(after.admitted_last_minute(), rate);
         for value in 1..=after.issued {
             let (was, is) = (
                 expected.standing(number(value)),
