@@ -63,9 +63,7 @@ impl Covered {
         request: Request,
     ) -> Self {
         #[cfg(feature = "planted-panic")]
-        if headers::read(&request, "Anteroom-Plant").as_deref() == Some("look") {
-            panic!("planted in the decision");
-        }
+        super::planted::in_request(&request, "look");
         let now = clock::now();
         let binding = match room.bind_pass {
             BindPass::None => None,
@@ -296,6 +294,8 @@ impl Prepared {
         if isolate.is_resting(index, self.covered.now) {
             return (request.unanswered(), known);
         }
+        #[cfg(feature = "planted-panic")]
+        super::planted::note(&self.covered.request);
         match call::ask(env, &room.id, message, ARRIVAL_PATIENCE).await {
             Ok((reply, snapshot)) => {
                 isolate.learn(index, snapshot.clone(), clock::now());
