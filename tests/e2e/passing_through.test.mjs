@@ -47,16 +47,15 @@ for (const host of [COVERED, UNCOVERED]) {
       'Content-Type', 'application/octet-stream',
     ];
     const body = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 7) % 256));
-    const path = '/%41/a%2Fb//c;p=1/%zz/~%7E/ü?q=%20+%c3&&=;\\&r=[1]|^';
-    const sent = Buffer.from(path, 'utf8').toString('latin1');
+    const path = '/%41/a%2Fb//c;p=1/%zz/~%7E/%2e/%C3%bc?q=%20+%c3&&=;\\&r=[1]|^';
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
       origin.requests.length = 0;
-      const response = await ask(server.port, { host, path: sent, method, headers, body });
+      const response = await ask(server.port, { host, path, method, headers, body });
       assert.equal(response.status, 200);
       const [request] = origin.requests;
       assert.equal(request.method, method);
       assert.equal(request.host, host);
-      assert.equal(request.url, sent);
+      assert.equal(request.url, path);
       assert.ok(request.body.equals(body), 'the body');
       const expected = fields(['Host', host, ...headers]);
       const joined = (list) => {
