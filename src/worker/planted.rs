@@ -24,7 +24,11 @@ pub(super) fn in_request(request: &web_sys::Request, here: &str) {
 pub(super) fn note(request: &web_sys::Request) {
     let wanted = headers::read(request, HEADER);
     let places = ["object", "batch"];
-    PLANTED.set(places.into_iter().find(|place| wanted.as_deref() == Some(place)));
+    PLANTED.set(
+        places
+            .into_iter()
+            .find(|place| wanted.as_deref() == Some(place)),
+    );
 }
 
 /// The message to the object, with what was noted in a field that the object skips.
