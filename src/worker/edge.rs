@@ -65,9 +65,7 @@ impl Covered {
         request: Request,
     ) -> Self {
         #[cfg(feature = "planted-panic")]
-        if Fields::of(&request).read("Anteroom-Plant").as_deref() == Some("look") {
-            panic!("planted in the decision");
-        }
+        super::planted::in_request(&request, "look");
         let now = clock::now();
         let fields = Fields::of(&request);
         let binding = match room.bind_pass {
@@ -300,6 +298,8 @@ impl Prepared {
         if isolate.is_resting(index, self.covered.now) {
             return (request.unanswered(), known);
         }
+        #[cfg(feature = "planted-panic")]
+        super::planted::note(&self.covered.request);
         match call::ask(env, &room.id, message, ARRIVAL_PATIENCE).await {
             Ok((reply, snapshot)) => {
                 isolate.learn(index, snapshot.clone(), clock::now());

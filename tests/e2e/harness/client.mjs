@@ -1,199 +1,174 @@
-// HTTP as the tests need it: any host, any header twice, any path that the wire can carry, and nothing
-// done behind one's back. On top of it a visitor, who keeps cookies as a browser does.
-import { Agent, request as httpRequest } from "node:http";
-import { connect } from "node:net";
-import { once } from "node:events";
-import { CookieJar } from "tough-cookie";
-import { WebSocket } from "ws";
+// Who asks: single requests with every byte under control, and visitors with a browser's cookies.
 
-/** No answer of a local Worker takes this long; what does, hangs. */
-const ANSWER_WITHIN_MS = 30_000;
+import { Agent, request as send } from 'node:http';
 
-const agent = new Agent({ keepAlive: true, maxSockets: 1024 });
+import { CookieJar } from 'tough-cookie';
 
-/** Closes the connections that are kept for reuse, so that a test's process can end. */
-export function closeConnections() {
-  agent.destroy();
-}
+import { decode, encode } from './websocket.mjs';
 
-/** An answer as it came. */
-export class Answer {
-  constructor(message, body) {
-    this.status = message.statusCode;
-    this.rawHeaders = [];
-    for (let at = 0; at < message.rawHeaders.length; at += 2) {
-      this.rawHeaders.push([message.rawHeaders[at], message.rawHeaders[at + 1]]);
-    }
-    this.body = body;
-  }
+const agent = new Agent({ keepAlive: true, maxSockets: 512 });
 
-  /** All values of a header, one for each line. */
-  headers(name) {
-    return this.rawHeaders.filter(([key]) => key.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
-  }
+/** What a browser sends when a visitor opens a page. */
+export const NAVIGATE = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'Sec-Fetch-Mode': 'navigate' };
 
-  /** The value of a header, or undefined. */
-  header(name) {
-    const values = this.headers(name);
-    return values.length ? values.join(", ") : undefined;
-  }
-
-  get text() {
-    return this.body.toString("utf8");
-  }
-
-  get json() {
-    return JSON.parse(this.text);
-  }
-}
+/** What a program sends that wants JSON. */
+export const PROGRAM = { Accept: 'application/json' };
 
 /**
- * One request to 127.0.0.1.
- *
- * @param {object} options
- * @param {number} options.port
- * @param {string} [options.method]
- * @param {string} [options.target] The target of the request line, as it is; one byte per character.
- * @param {string} [options.host] The Host header.
- * @param {[string, string][]} [options.headers] Sent in this order; a name may come twice.
- * @param {string | Uint8Array} [options.body]
- * @param {boolean} [options.https] Says that the visitor came over https.
- * @returns {Promise<Answer>}
+ * Sends a request. `headers` is an object, or a flat list where lines repeat; `path` goes out byte for
+ * byte (latin1). Answers `{status, headers, rawHeaders, setCookies, body, text, json()}`.
  */
-export function request({ port, method = "GET", target = "/", host, headers = [], body, https = false }) {
-  const lines = [["Host", host ?? `127.0.0.1:${port}`], ...headers];
-  if (https) lines.push(["X-Forwarded-Proto", "https"]);
-  if (body !== undefined) lines.push(["Content-Length", String(Buffer.byteLength(body))]);
+export function ask(port, { host, path = '/', method = 'GET', headers = {}, body }) {
+  const lines = Array.isArray(headers) ? headers : Object.entries(headers).flat();
+  const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))];
   return new Promise((resolve, reject) => {
-    const options = { host: "127.0.0.1", port, method, path: target, headers: lines.flat(), agent };
-    const outgoing = httpRequest({ ...options, signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-    outgoing.once("error", reject);
-    outgoing.once("response", (message) => {
-      const chunks = [];
-      message.on("data", (chunk) => chunks.push(chunk));
-      message.once("error", reject);
-      message.once("end", () => resolve(new Answer(message, Buffer.concat(chunks))));
-    });
-    outgoing.end(body);
+    const request = send(
+      { host: '127.0.0.1', port, path, method, agent, setHost: false, headers: ['Host', host, ...length, ...lines] },
+      async (response) => {
+        try {
+          const chunks = [];
+          for await (const chunk of response) chunks.push(chunk);
+          resolve(answer(response, Buffer.concat(chunks)));
+        } catch (error) {
+          reject(error);
+        }
+      },
+    );
+    request.on('error', reject);
+    request.on('upgrade', (response, socket) => resolve({ ...answer(response, Buffer.alloc(0)), socket }));
+    request.end(body);
   });
 }
 
-/** Sends bytes and gives back all that comes until the other side closes: for what is not HTTP. */
-export async function sendRaw(port, bytes) {
-  const socket = connect(port, "127.0.0.1");
-  socket.setTimeout(ANSWER_WITHIN_MS, () => socket.destroy(new Error("the connection stays open")));
-  const chunks = [];
-  socket.on("data", (chunk) => chunks.push(chunk));
-  // Left open on our side: a server may take a half-closed connection for one that was given up.
-  socket.write(bytes);
-  await once(socket, "close");
-  return Buffer.concat(chunks);
+function answer(response, body) {
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    rawHeaders: response.rawHeaders,
+    setCookies: response.headers['set-cookie'] ?? [],
+    /** What anteroom says it is; undefined when the origin answered. */
+    state: response.headers['anteroom-status'],
+    body,
+    text: body.toString(),
+    json: () => JSON.parse(body.toString()),
+  };
 }
 
-/** Somebody with a cookie jar. */
+/** The fields of a `Set-Cookie`, with the names in lower case; `value` is the cookie's. */
+export function parsed(setCookie) {
+  const [pair, ...attributes] = setCookie.split('; ');
+  const fields = attributes.map((attribute) => {
+    const [name, value = true] = attribute.split('=');
+    return [name.toLowerCase(), value];
+  });
+  const equals = pair.indexOf('=');
+  return { name: pair.slice(0, equals), value: pair.slice(equals + 1), ...Object.fromEntries(fields) };
+}
+
+/** The claims of a token. */
+export function claims(token) {
+  return JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString());
+}
+
+/** The cookies of an answer that are anteroom's. */
+export function ours(response) {
+  return response.setCookies.map(parsed).filter((cookie) => cookie.name.startsWith('__cfwaitingroom'));
+}
+
+/** Somebody with a browser: keeps cookies as browsers do. */
 export class Visitor {
-  #port;
-  #jar;
+  #server;
   #headers;
+  #jar = new CookieJar(undefined, { rejectPublicSuffixes: false, allowSpecialUseDomain: true });
 
-  /**
-   * @param {number} port Of the Worker.
-   * @param {object} [options]
-   * @param {[string, string][]} [options.headers] Sent with every request.
-   */
-  constructor(port, { headers = [], jar } = {}) {
-    this.#port = port;
+  constructor(server, headers = {}) {
+    this.#server = server;
     this.#headers = headers;
-    // `.test`, `.example` and `localhost` are sites here.
-    this.#jar = jar ?? new CookieJar(undefined, { allowSpecialUseDomain: true, rejectPublicSuffixes: true });
   }
 
-  /** Another with the same cookies as now: a copied pass, or a tab that was slow. */
-  copy() {
-    return new Visitor(this.#port, { headers: this.#headers, jar: this.#jar.cloneSync() });
-  }
-
-  /** The Cookie header for a URL, or undefined. */
-  cookieHeader(url) {
-    return this.#jar.getCookieStringSync(url) || undefined;
-  }
-
-  /** The value of one cookie that would be sent to a URL, or undefined. */
-  cookie(url, name) {
-    return this.#jar.getCookiesSync(url).find((cookie) => cookie.key === name)?.value;
-  }
-
-  /** Puts a `Set-Cookie` line into the jar, as if `url` had sent it. Throws when it is refused. */
-  setCookie(url, line) {
-    this.#jar.setCookieSync(line, url);
-  }
-
-  /**
-   * One request. Redirects are not followed. `Set-Cookie` lines that a browser would refuse are
-   * refused, without a word.
-   *
-   * @param {string} url Its host and scheme are what the Worker sees; where it goes is the Worker.
-   */
-  async fetch(url, { method = "GET", headers = [], body } = {}) {
-    const { host, protocol, pathname, search } = new URL(url);
-    const cookie = this.cookieHeader(url);
-    const answer = await request({
-      port: this.#port,
-      method,
-      target: pathname + search,
+  /** Asks for a URL as a browser that opens a page, unless `headers` say otherwise. */
+  async open(url, { method = 'GET', headers = NAVIGATE, body, path } = {}) {
+    const { protocol, host, pathname, search } = new URL(url);
+    const cookie = this.#jar.getCookieStringSync(url);
+    const response = await ask(this.#server.port, {
       host,
-      https: protocol === "https:",
-      headers: [...this.#headers, ...headers, ...(cookie ? [["Cookie", cookie]] : [])],
+      path: path ?? pathname + search,
+      method,
+      headers: {
+        ...(protocol === 'https:' ? { 'X-Forwarded-Proto': 'https' } : {}),
+        ...this.#headers,
+        ...headers,
+        ...(cookie ? { Cookie: cookie } : {}),
+      },
       body,
     });
-    for (const line of answer.headers("set-cookie")) this.#jar.setCookieSync(line, url, { ignoreError: true });
-    return answer;
+    for (const line of response.setCookies) {
+      this.#jar.setCookieSync(line, url, { ignoreError: true });
+    }
+    return response;
   }
 
-  /** A page, as a browser asks for it. */
-  get(url, headers = []) {
-    return this.fetch(url, { headers: [["Accept", "text/html,application/xhtml+xml,*/*;q=0.8"], ...headers] });
+  /** The waiting page's poll. */
+  poll(url) {
+    return this.open(url, { headers: { 'Anteroom-Poll': '1', Accept: 'application/json', 'Sec-Fetch-Mode': 'cors' } });
   }
 
-  /** A form. */
-  post(url, body = "", headers = []) {
-    const type = ["Content-Type", "application/x-www-form-urlencoded"];
-    return this.fetch(url, { method: "POST", headers: [type, ...headers], body });
-  }
-
-  /** What the waiting page's script does. */
-  poll(url, headers = []) {
-    return this.fetch(url, { headers: [["Accept", "application/json"], ["Anteroom-Poll", "1"], ...headers] });
-  }
-
-  /** Gives the place back. `url` is a covered page. */
+  /** The page's button for leaving. */
   leave(url) {
-    return this.post(new URL("/.anteroom/leave", url).href);
+    return this.open(new URL('/.anteroom/leave', url).href, { method: 'POST', headers: { ...NAVIGATE, 'Sec-Fetch-Site': 'same-origin' } });
   }
 
-  /**
-   * A WebSocket to `url` (http or https). Resolves once it is open; rejects with the answer's status in
-   * `error.status` when there is no upgrade.
-   */
-  webSocket(url, headers = {}) {
-    const { host, protocol, pathname, search } = new URL(url);
-    const cookie = this.cookieHeader(url);
-    const socket = new WebSocket(`ws://127.0.0.1:${this.#port}${pathname}${search}`, {
-      headers: {
-        Host: host,
-        ...(protocol === "https:" && { "X-Forwarded-Proto": "https" }),
-        ...(cookie && { Cookie: cookie }),
-        ...headers,
-      },
-      handshakeTimeout: ANSWER_WITHIN_MS,
-    });
-    return new Promise((resolve, reject) => {
-      socket.once("open", () => resolve(socket));
-      socket.once("error", reject);
-      socket.once("unexpected-response", (_, message) => {
-        message.resume();
-        reject(Object.assign(new Error(`no upgrade but ${message.statusCode}`), { status: message.statusCode }));
-      });
-    });
+  /** Opens a page behind a full room, and again: with a number then. */
+  async queue(url) {
+    await this.open(url);
+    return this.open(url);
   }
+
+  /** The token that a request for the URL would carry; undefined if none. */
+  token(url) {
+    const all = this.#jar.getCookiesSync(url);
+    return all.find((cookie) => cookie.key.startsWith('__cfwaitingroom'))?.value;
+  }
+
+  /** The claims of that token. */
+  claims(url) {
+    const token = this.token(url);
+    return token && claims(token);
+  }
+
+  /** The `Cookie` header that a request for the URL would carry. */
+  cookie(url) {
+    return this.#jar.getCookieStringSync(url);
+  }
+
+  /** The same cookies in another place, which go their own way from then on. */
+  copy() {
+    const copy = new Visitor(this.#server, this.#headers);
+    copy.#jar = this.#jar.cloneSync();
+    return copy;
+  }
+}
+
+/** Opens a WebSocket. Answers the handshake's answer, with `say(text)`: the next text that comes. */
+export async function connect(port, host, path, headers = {}) {
+  const response = await ask(port, {
+    host,
+    path,
+    headers: {
+      Connection: 'Upgrade',
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Version': '13',
+      'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      ...headers,
+    },
+  });
+  if (!response.socket) return response;
+  const waiting = [];
+  decode(response.socket, (text) => waiting.shift()?.(text));
+  const say = (text) =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      response.socket.write(encode(text, true));
+    });
+  return { ...response, say };
 }

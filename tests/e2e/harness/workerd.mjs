@@ -1,197 +1,133 @@
-// Runs a built Worker in workerd, the runtime of Cloudflare Workers, with nothing in between: one
-// process, one socket, one Durable Object namespace, and an origin to which every `fetch` goes.
-import { spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
+// The runtime: the built Worker in a raw `workerd serve`, without any proxy in front.
 
-const PROGRAM = createRequire(import.meta.url)("workerd").default;
-const COMPATIBILITY_DATE = "2026-11-01";
-/** Starting includes compiling the WASM; a loaded machine takes seconds, never this long. */
-const READY_WITHIN_MS = 60_000;
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
-/** Keys for tests: `kid:base64url`. */
-export const TEST_KEYS = `test:${Buffer.alloc(32, 7).toString("base64url")}`;
-export const TEST_ORIGIN_KEYS = `origin:${Buffer.alloc(32, 9).toString("base64url")}`;
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '../../..');
 
-/** A text as Cap'n Proto writes it. JSON's escapes are a part of Cap'n Proto's, but for \u. */
-const quote = (text) => {
-  if (/[^\x20-\x7e\n\t]/.test(text)) throw new Error(`not printable ASCII: ${JSON.stringify(text)}`);
-  return JSON.stringify(text);
+/** Where `scripts/build-worker.sh` puts the Worker of these tests. */
+const BUILT = join(root, 'target/e2e-worker');
+const BUILD = 'ANTEROOM_ROOMS=tests/e2e/rooms.toml scripts/build-worker.sh --out target/e2e-worker --features planted-panic';
+
+/** The path of the native program: what the package starts is a script around it. */
+const program = createRequire(import.meta.url)('workerd').default;
+
+/** The secrets of the tests, as 32 bytes each. */
+export const PASS_SECRET = Buffer.from('0123456789abcdef0123456789abcdef');
+export const ORIGIN_SECRET = Buffer.from('fedcba9876543210fedcba9876543210');
+
+const VARS = {
+  ANTEROOM_KEYS: `e2e:${PASS_SECRET.toString('base64url')}`,
+  ANTEROOM_ORIGIN_KEYS: `origin:${ORIGIN_SECRET.toString('base64url')}`,
 };
 
-/** The modules of a folder that worker-build made: index.js is the entry and therefore first. */
-function modulesOf(folder) {
-  const names = readdirSync(folder).filter((name) => /\.(js|mjs|wasm)$/.test(name));
-  const entry = names.includes("index.js") ? "index.js" : names[0];
-  return [entry, ...names.filter((name) => name !== entry)];
+export class Workerd {
+  /**
+   * Starts the Worker in front of an `Origin`. `vars` are added to the bindings; one that is `null`
+   * is left out. With `switchable` each call to a room first asks the origin whether the room is up
+   * (`origin.rooms`), so that a test can cut rooms off.
+   */
+  static async start(origin, { vars = {}, switchable = false } = {}) {
+    if (!existsSync(join(BUILT, 'index.js'))) throw new Error(`no ${BUILT}: run ${BUILD}`);
+    const workerd = new Workerd();
+    workerd.folder = mkdtempSync(join(tmpdir(), 'anteroom-e2e-'));
+    mkdirSync(join(workerd.folder, 'storage'));
+    for (const name of ['index.js', 'index_bg.wasm']) {
+      copyFileSync(join(BUILT, name), join(workerd.folder, name));
+    }
+    copyFileSync(join(here, 'switch.mjs'), join(workerd.folder, 'switch.mjs'));
+    writeFileSync(
+      join(workerd.folder, 'config.capnp'),
+      configuration(origin.port, { ...VARS, ...vars }, switchable),
+    );
+    await workerd.restart();
+    return workerd;
+  }
+
+  /** Starts the program, again or for the first time. The storage is the one of before. */
+  async restart() {
+    this.log = [];
+    this.process = spawn(program, ['serve', '--control-fd=3', 'config.capnp'], {
+      cwd: this.folder,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    });
+    this.exited = once(this.process, 'exit');
+    for (const stream of [this.process.stdout, this.process.stderr]) {
+      createInterface(stream).on('line', (line) => this.log.push(line));
+    }
+    const listening = (async () => {
+      for await (const line of createInterface(this.process.stdio[3])) {
+        const event = JSON.parse(line);
+        if (event.event === 'listen' && event.socket === 'http') return event.port;
+      }
+      return undefined;
+    })();
+    this.port = await listening;
+    if (!this.port) throw new Error(`workerd does not start:\n${this.log.join('\n')}`);
+  }
+
+  /** The end without warning. */
+  async kill9() {
+    this.process.kill('SIGKILL');
+    await this.exited;
+  }
+
+  /** Ends the program and removes its storage. */
+  async stop() {
+    if (this.process.exitCode === null && this.process.signalCode === null) await this.kill9();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
 }
 
-function configure({ modules, bindings, objects, storage, origin, cfHeader }) {
-  const module = (name) =>
-    `(name = ${quote(name)}, ${name.endsWith(".wasm") ? "wasm" : "esModule"} = embed ${quote(`worker/${name}`)})`;
-  const texts = Object.entries(bindings).map(([name, text]) => `(name = ${quote(name)}, text = ${quote(text)})`);
-  const namespaces = Object.entries(objects);
-  const namespaceBindings = namespaces.map(
-    ([name, className]) => `(name = ${quote(name)}, durableObjectNamespace = ${quote(className)})`,
-  );
-  const namespaceList = namespaces.map(
-    ([, className]) => `(className = ${quote(className)}, uniqueKey = ${quote(`anteroom-${className}`)}, enableSql = true)`,
-  );
-  const cf = cfHeader ? `, cfBlobHeader = ${quote(cfHeader)}` : "";
+function configuration(origin, vars, switchable) {
+  const texts = Object.entries(vars)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `(name = "${name}", text = ${JSON.stringify(value)}),`)
+    .join('\n    ');
+  const room = switchable ? '(className = "Room", serviceName = "switch")' : '"Room"';
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .main),
-    (name = "origin", external = (address = ${quote(origin)}, http = ())),
-    (name = "disk", disk = (path = ${quote(storage)}, writable = true)),
+    (name = "switch", worker = .switch),
+    (name = "origin", external = (address = "127.0.0.1:${origin}", http = ())),
+    (name = "storage", disk = (path = "storage", writable = true)),
   ],
-  sockets = [(name = "http", service = "main", http = (forwardedProtoHeader = "X-Forwarded-Proto"${cf}))],
+  sockets = [
+    (name = "http", address = "127.0.0.1:0", service = "main",
+     http = (forwardedProtoHeader = "X-Forwarded-Proto")),
+  ],
 );
 const main :Workerd.Worker = (
-  modules = [${modules.map(module).join(", ")}],
-  compatibilityDate = ${quote(COMPATIBILITY_DATE)},
-  bindings = [${[...texts, ...namespaceBindings].join(", ")}],
+  modules = [
+    (name = "index.js", esModule = embed "index.js"),
+    (name = "index_bg.wasm", wasm = embed "index_bg.wasm"),
+  ],
+  compatibilityDate = "2026-11-01",
   globalOutbound = "origin",
-  durableObjectNamespaces = [${namespaceList.join(", ")}],
-  durableObjectStorage = (localDisk = "disk"),
+  durableObjectNamespaces = [(className = "Room", uniqueKey = "room", enableSql = true)],
+  durableObjectStorage = (localDisk = "storage"),
+  bindings = [
+    (name = "ROOM", durableObjectNamespace = ${room}),
+    ${texts}
+  ],
+);
+const switch :Workerd.Worker = (
+  modules = [(name = "switch.mjs", esModule = embed "switch.mjs")],
+  compatibilityDate = "2026-11-01",
+  globalOutbound = "origin",
+  durableObjectNamespaces = [(className = "Room", uniqueKey = "switch")],
+  durableObjectStorage = (inMemory = void),
+  bindings = [
+    (name = "ROOM", durableObjectNamespace = (className = "Room", serviceName = "main")),
+  ],
 );
 `;
-}
-
-/**
- * A Worker in its own workerd.
- *
- * Storage is on disk, in a folder of its own, and outlives `kill9` and `restart`; `stop` removes it.
- */
-export class Workerd {
-  #folder = mkdtempSync(join(tmpdir(), "anteroom-e2e-"));
-  #process;
-  #port = 0;
-  #lines = [];
-
-  /**
-   * @param {object} options
-   * @param {string} options.worker A folder with index.js and what it imports.
-   * @param {string} options.origin Where `fetch` goes, as `127.0.0.1:1234`, whatever host is asked for.
-   * @param {Record<string, string>} [options.bindings] Variables and secrets, over the test keys.
-   *   `undefined` takes one away.
-   * @param {Record<string, string>} [options.objects] Binding to class of the Durable Objects.
-   * @param {string} [options.cfHeader] A request header that is taken as `request.cf`, in JSON.
-   */
-  constructor({ worker, origin, bindings = {}, objects = { ROOM: "Room" }, cfHeader }) {
-    const all = { ANTEROOM_KEYS: TEST_KEYS, ANTEROOM_ORIGIN_KEYS: TEST_ORIGIN_KEYS, ...bindings };
-    const present = Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined));
-    const storage = join(this.#folder, "storage");
-    mkdirSync(storage);
-    cpSync(worker, join(this.#folder, "worker"), { recursive: true, filter: (path) => !path.includes("/.tmp") });
-    const modules = modulesOf(worker);
-    const config = configure({ modules, bindings: present, objects, storage, origin, cfHeader });
-    writeFileSync(join(this.#folder, "config.capnp"), config);
-  }
-
-  /** Makes one and starts it. */
-  static async start(options) {
-    const workerd = new Workerd(options);
-    try {
-      await workerd.start();
-    } catch (error) {
-      await workerd.stop();
-      throw error;
-    }
-    return workerd;
-  }
-
-  /** Starts the process and comes back once it accepts connections. The port stays over restarts. */
-  async start() {
-    if (this.#process) throw new Error("workerd is running");
-    const address = `http=127.0.0.1:${this.#port}`;
-    const child = spawn(PROGRAM, ["serve", "--control-fd=3", `--socket-addr=${address}`, "config.capnp"], {
-      cwd: this.#folder,
-      stdio: ["ignore", "pipe", "pipe", "pipe"],
-    });
-    this.#process = child;
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream }).on("line", (line) => this.#lines.push(line));
-    }
-    // Where it listens, workerd reports on the control descriptor.
-    const listens = new Promise((resolve) => {
-      createInterface({ input: child.stdio[3] }).on("line", (line) => {
-        const message = JSON.parse(line);
-        if (message.event === "listen" && message.socket === "http") resolve(message.port);
-      });
-    });
-    const ends = once(child, "exit").then(([code, signal]) => {
-      throw new Error(`workerd ended (${signal ?? code}) before it listened:\n${this.log}`);
-    });
-    const limit = AbortSignal.timeout(READY_WITHIN_MS);
-    const late = once(limit, "abort").then(() => {
-      throw new Error(`workerd does not listen after ${READY_WITHIN_MS} ms:\n${this.log}`);
-    });
-    ends.catch(() => {});
-    late.catch(() => {});
-    this.#port = await Promise.race([listens, ends, late]);
-  }
-
-  /** The port on 127.0.0.1. */
-  get port() {
-    return this.#port;
-  }
-
-  /** The address by number; requests may name any host. */
-  get url() {
-    return `http://127.0.0.1:${this.#port}`;
-  }
-
-  /** What workerd and the Worker have written, over all starts. */
-  get log() {
-    return this.#lines.join("\n");
-  }
-
-  /** The folder of the stored objects: SQLite files. */
-  get storage() {
-    return join(this.#folder, "storage");
-  }
-
-  async #end(signal) {
-    const child = this.#process;
-    this.#process = undefined;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, "exit");
-    child.kill(signal);
-    await gone;
-  }
-
-  /** Ends the process at once, in the middle of whatever it does. */
-  kill9() {
-    return this.#end("SIGKILL");
-  }
-
-  /** Kills and starts again, over the same storage. */
-  async restart() {
-    await this.kill9();
-    await this.start();
-  }
-
-  /** Ends the process and removes its storage. */
-  async stop() {
-    await this.#end("SIGTERM");
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
-
-  async [Symbol.asyncDispose]() {
-    await this.stop();
-  }
-}
-
-/** A Worker of one module, given as text: for tests of the harness and of what a browser meets. */
-export function workerFolder(source) {
-  const folder = join(tmpdir(), `anteroom-worker-${randomUUID()}`);
-  mkdirSync(folder);
-  writeFileSync(join(folder, "index.js"), source);
-  return folder;
 }
