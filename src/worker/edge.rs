@@ -9,8 +9,9 @@ use web_sys::{Request, Response};
 use worker::{Context, Env};
 
 use super::answer;
+use super::headers::Fields;
 use super::isolate::Isolate;
-use super::{call, clock, forward, headers};
+use super::{call, clock, forward};
 use crate::gate::answer::{Asked, leave_url};
 use crate::gate::binding::{Binding, bind};
 use crate::gate::cookie;
@@ -47,6 +48,7 @@ pub(super) struct Covered {
     pub(super) room: &'static Room,
     pub(super) keys: &'static Keys,
     pub(super) request: Request,
+    fields: Fields,
     pub(super) https: bool,
     pub(super) visitor: Visitor,
     pub(super) binding: Option<Binding>,
@@ -63,19 +65,18 @@ impl Covered {
         request: Request,
     ) -> Self {
         #[cfg(feature = "planted-panic")]
-        if headers::read(&request, "Anteroom-Plant").as_deref() == Some("look") {
-            panic!("planted in the decision");
-        }
+        super::planted::in_request(&request, "look");
         let now = clock::now();
+        let fields = Fields::of(&request);
         let binding = match room.bind_pass {
             BindPass::None => None,
             setting => bind(
                 setting,
-                headers::read(&request, "User-Agent").as_deref(),
-                headers::read(&request, "CF-Connecting-IP").as_deref(),
+                fields.read("User-Agent").as_deref(),
+                fields.read("CF-Connecting-IP").as_deref(),
             ),
         };
-        let cookies = headers::read(&request, "Cookie");
+        let cookies = fields.read("Cookie");
         let visitor = Visitor::recognize(keys, room, cookies.as_deref(), binding.as_ref(), now);
         let visitor = isolate
             .with_snapshot(matched.room, |snapshot| visitor.checked(snapshot))
@@ -86,6 +87,7 @@ impl Covered {
             room,
             keys,
             request,
+            fields,
             https: matched.https,
             visitor,
             binding,
@@ -105,7 +107,7 @@ impl Covered {
             || matched.leave
             || matched.disputed
             || decision::renewal_is_due(self.room, &standing, self.now)
-            || intent::is_poll(&|name| headers::read(&self.request, name));
+            || intent::is_poll(&|name| self.fields.read(name));
         if !touches && self.room.first_pass != FirstPass::Full && self.now < issued + YOUNG {
             self.isolate.note_return(self.index, number);
         }
@@ -142,7 +144,7 @@ impl Covered {
     pub(super) fn prepare(self, url: &str, matched: &Match<'_>) -> Prepared {
         let path = String::from_utf8_lossy(matched.path()).into_owned();
         let host = host_of(url).to_ascii_lowercase();
-        let read = |name: &str| headers::read(&self.request, name);
+        let read = |name: &str| self.fields.read(name);
         let method = self.request.method();
         let own_origin = format!(
             "{}://{}",
@@ -296,6 +298,8 @@ impl Prepared {
         if isolate.is_resting(index, self.covered.now) {
             return (request.unanswered(), known);
         }
+        #[cfg(feature = "planted-panic")]
+        super::planted::note(&self.covered.request);
         match call::ask(env, &room.id, message, ARRIVAL_PATIENCE).await {
             Ok((reply, snapshot)) => {
                 isolate.learn(index, snapshot.clone(), clock::now());
@@ -351,7 +355,7 @@ impl Prepared {
     }
 
     fn preflight(&self) -> Response {
-        let read = |name: &str| headers::read(&self.covered.request, name);
+        let read = |name: &str| self.covered.fields.read(name);
         let cors = self.cors();
         let method = read("Access-Control-Request-Method").unwrap_or_default();
         let names = read("Access-Control-Request-Headers");
@@ -447,12 +451,13 @@ impl Prepared {
             isolate,
             room,
             request,
+            fields: received,
             now,
             ..
         } = &self.covered;
         let mut fields = Vec::new();
         if room.strip_cookie
-            && let Some(cookies) = headers::read(request, "Cookie")
+            && let Some(cookies) = received.read("Cookie")
         {
             fields.push(("Cookie", cookie::strip(&cookies, &room.cookie.name)));
         }
@@ -462,7 +467,7 @@ impl Prepared {
         {
             let assertion = assertion::assert_admitted(keys, &room.name, number, *now);
             fields.push((header::ASSERTION, Some(assertion)));
-        } else if headers::read(request, header::ASSERTION).is_some() {
+        } else if received.read(header::ASSERTION).is_some() {
             // Nobody but us says who was admitted.
             fields.push((header::ASSERTION, None));
         }
