@@ -157,7 +157,8 @@ impl Covered {
         } else {
             None
         };
-        let redirect = (method == "GET").then(|| matched.redirect()).flatten();
+        let may_redirect = method == "GET" && refusal.is_none();
+        let redirect = may_redirect.then(|| matched.redirect()).flatten();
         Prepared {
             leave_url: leave_url(self.room, &host, &path),
             intent,
