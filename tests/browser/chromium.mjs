@@ -8,14 +8,20 @@ import { chromium } from 'playwright-core';
 const FLAGS = ['--disable-gpu', '--disable-quic', '--disable-component-update', '--disable-sync'];
 
 /**
- * Starts Chromium for a test file and ends it with the file. `hosts` maps names, also with `*`, to
- * ports of this machine; the first that fits counts. `CHROMIUM` is the path of another than Debian's.
+ * Starts Chromium for a test file and ends it with the file. `hosts` gives names of hosts the ports on
+ * this machine where they are served. `CHROMIUM` is the path of another than Debian's.
  */
 export async function launch(hosts = {}) {
+  const origins = Object.keys(hosts).map((host) => `http://${host}`);
   const rules = Object.entries(hosts).map(([host, port]) => `MAP ${host} 127.0.0.1:${port}`);
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: [...FLAGS, `--host-resolver-rules=${rules.join(',')}`],
+    args: [
+      ...FLAGS,
+      `--host-resolver-rules=${rules}`,
+      // As on HTTPS; or else Sec-Fetch-Mode and the like would not be sent.
+      `--unsafely-treat-insecure-origin-as-secure=${origins}`,
+    ],
     chromiumSandbox: false,
   });
   after(() => browser.close());
@@ -29,11 +35,12 @@ export async function visitor(browser, options = {}) {
   const tabs = [];
   return {
     context,
-    /** A tab at the URL. */
-    async open(url) {
+    /** A tab at the URL, whose `page.clock` may be turned if so wanted. */
+    async open(url, { clock = false } = {}) {
       const tab = await watched(context);
       tabs.push(tab);
-      await tab.page.goto(url);
+      if (clock) await tab.page.clock.install();
+      tab.response = await tab.page.goto(url);
       return tab;
     },
     /** What went wrong in any tab. */
@@ -43,8 +50,8 @@ export async function visitor(browser, options = {}) {
 }
 
 /**
- * A tab with `faults`, `requests` as `{url, type, poll, navigation}` and the `titles` that it has had.
- * What breaks the page's own content security policy is an error on the console.
+ * A tab with `faults`, `requests` as `{url, type, method, poll, navigation}` and the `titles` that it has
+ * had. What breaks the page's own content security policy is an error on the console.
  */
 async function watched(context) {
   const page = await context.newPage();
