@@ -39,8 +39,9 @@ cargo_tool() {
         return
     fi
     echo "building $crate, once for this machine: some minutes"
-    # Without --locked: wasm-bindgen-cli's own lock file names a version that was withdrawn.
-    env -u RUSTFLAGS -u CARGO_BUILD_TARGET cargo install "$crate" --root "$dir" "$@"
+    # Without --locked: wasm-bindgen-cli's own lock file names a version that was withdrawn. With
+    # --force: what an interrupted installation left behind is in nobody's way.
+    env -u RUSTFLAGS -u CARGO_BUILD_TARGET cargo install "$crate" --root "$dir" --force "$@"
 }
 
 # The stamp tells for which lock file node_modules was made.

@@ -77,6 +77,8 @@ async fn send(env: &Env, room: &RoomId, request: &Request) -> Result<Response, U
     let failed = |error: worker::Error| Unanswered::Failed(error.to_string());
     let body = serde_json::to_string(request)
         .map_err(|error| Unanswered::NotUnderstood(error.to_string()))?;
+    #[cfg(feature = "planted-panic")]
+    let body = super::planted::message(body);
     let stub = env
         .durable_object(BINDING)
         .and_then(|namespace| namespace.get_by_name(room.as_str()))

@@ -65,9 +65,7 @@ impl Covered {
         request: Request,
     ) -> Self {
         #[cfg(feature = "planted-panic")]
-        if Fields::of(&request).read("Anteroom-Plant").as_deref() == Some("look") {
-            panic!("planted in the decision");
-        }
+        super::planted::in_request(&request, "look");
         let now = clock::now();
         let fields = Fields::of(&request);
         let binding = match room.bind_pass {
@@ -163,7 +161,8 @@ impl Covered {
         } else {
             None
         };
-        let redirect = (method == "GET").then(|| matched.redirect()).flatten();
+        let may_redirect = method == "GET" && refusal.is_none();
+        let redirect = may_redirect.then(|| matched.redirect()).flatten();
         Prepared {
             leave_url: leave_url(self.room, &host, &path),
             intent,
@@ -205,10 +204,7 @@ impl Prepared {
             .await
         {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => {
-                worker::console_error!("origin: {error:?}");
-                answer::error(502, "The site cannot be reached just now.\n")
-            }
+            Ok(Err(error)) => no_answer(&error),
             Err(_panic) => answer::error(503, "Something went wrong here. Try again.\n"),
         }
     }
@@ -300,6 +296,8 @@ impl Prepared {
         if isolate.is_resting(index, self.covered.now) {
             return (request.unanswered(), known);
         }
+        #[cfg(feature = "planted-panic")]
+        super::planted::note(&self.covered.request);
         match call::ask(env, &room.id, message, ARRIVAL_PATIENCE).await {
             Ok((reply, snapshot)) => {
                 isolate.learn(index, snapshot.clone(), clock::now());
@@ -420,7 +418,8 @@ impl Prepared {
     /// The origin answers; what the visitor now holds goes along.
     async fn pass(&self, env: &Env, now_holds: Option<Standing>) -> Result<Response, JsValue> {
         let standing = now_holds.or(self.covered.standing());
-        let response = forward::and_wait(self.covered.isolate, self.outgoing(standing)?).await?;
+        let response = forward::and_wait(self.covered.isolate, self.outgoing(standing)?).await;
+        let response = response.unwrap_or_else(|error| no_answer(&error));
         self.hand_back(env, response, standing, now_holds).await
     }
 
@@ -442,7 +441,8 @@ impl Prepared {
             incarnation,
         };
         let (response, renewed) = renewal.alongside(origin).await;
-        self.hand_back(env, response?, standing, renewed).await
+        let response = response.unwrap_or_else(|error| no_answer(&error));
+        self.hand_back(env, response, standing, renewed).await
     }
 
     /// The request as the origin shall see it: as it came, unless the room wants otherwise.
@@ -534,6 +534,13 @@ impl Prepared {
             _ => Ok(response),
         }
     }
+}
+
+/// The answer when the origin gives none. It takes the visitor's pass along like any other, or the
+/// slot that was just granted would be nobody's.
+fn no_answer(error: &JsValue) -> Response {
+    worker::console_error!("origin: {error:?}");
+    answer::error(502, "The site cannot be reached just now.\n")
 }
 
 /// 64 random bits. Without a source of them the clock has to do: a ticket's id is no secret, it only

@@ -11,6 +11,8 @@ mod edge;
 mod forward;
 mod headers;
 mod isolate;
+#[cfg(feature = "planted-panic")]
+mod planted;
 mod renewal;
 mod room_object;
 

@@ -111,9 +111,7 @@ impl DurableObject for Room {
             return worker::Response::error(message, 400);
         }
         #[cfg(feature = "planted-panic")]
-        if body.contains("planted-panic") {
-            panic!("planted in the object");
-        }
+        super::planted::in_object(&body);
         if self.inner.policy.is_none() {
             return worker::Response::error("no such room in this version's site", 404);
         }
@@ -180,6 +178,8 @@ impl Inner {
             None => self.load()?,
         };
         let batch = kept.ledger.batch(clock::now(), &policy, requests);
+        #[cfg(feature = "planted-panic")]
+        super::planted::in_batch();
         let stored = fresh || batch.row.is_some();
         if let Some(row) = &batch.row {
             self.store(&mut kept, row)?;

@@ -102,6 +102,7 @@ impl Ledger {
     pub fn new(incarnation: Incarnation, now: Instant) -> Self {
         Self {
             recovered: false,
+            silence: Span::ZERO,
             ..Self::with_book(Book::new(incarnation, now), now)
         }
     }
