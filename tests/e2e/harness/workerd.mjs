@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -76,7 +76,7 @@ export class Workerd {
 
   /**
    * @param {object} options
-   * @param {string} options.worker A folder with index.js and what it imports.
+   * @param {string} options.worker A folder with index.js and what it imports, or a single module.
    * @param {string} options.origin Where `fetch` goes, as `127.0.0.1:1234`, whatever host is asked for.
    * @param {Record<string, string>} [options.bindings] Variables and secrets, over the test keys.
    *   `undefined` takes one away.
@@ -88,8 +88,13 @@ export class Workerd {
     const present = Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined));
     const storage = join(this.#folder, "storage");
     mkdirSync(storage);
-    cpSync(worker, join(this.#folder, "worker"), { recursive: true, filter: (path) => !path.includes("/.tmp") });
-    const modules = modulesOf(worker);
+    const copy = join(this.#folder, "worker");
+    if (statSync(worker).isDirectory()) {
+      cpSync(worker, copy, { recursive: true, filter: (path) => !path.includes("/.tmp") });
+    } else {
+      cpSync(worker, join(copy, "index.js"));
+    }
+    const modules = modulesOf(copy);
     const config = configure({ modules, bindings: present, objects, storage, origin, cfHeader });
     writeFileSync(join(this.#folder, "config.capnp"), config);
   }
