@@ -1,10 +1,7 @@
 // HTTP as the tests need it: any host, any header twice, any path that the wire can carry, and nothing
 // done behind one's back. On top of it a visitor, who keeps cookies as a browser does.
 import { Agent, request as httpRequest } from "node:http";
-import { connect } from "node:net";
-import { once } from "node:events";
 import { CookieJar } from "tough-cookie";
-import { WebSocket } from "ws";
 
 /** No answer of a local Worker takes this long; what does, hangs. */
 const ANSWER_WITHIN_MS = 30_000;
@@ -78,18 +75,6 @@ export function request({ port, method = "GET", target = "/", host, headers = []
   });
 }
 
-/** Sends bytes and gives back all that comes until the other side closes: for what is not HTTP. */
-export async function sendRaw(port, bytes) {
-  const socket = connect(port, "127.0.0.1");
-  socket.setTimeout(ANSWER_WITHIN_MS, () => socket.destroy(new Error("the connection stays open")));
-  const chunks = [];
-  socket.on("data", (chunk) => chunks.push(chunk));
-  // Left open on our side: a server may take a half-closed connection for one that was given up.
-  socket.write(bytes);
-  await once(socket, "close");
-  return Buffer.concat(chunks);
-}
-
 /** Somebody with a cookie jar. */
 export class Visitor {
   #port;
@@ -108,24 +93,9 @@ export class Visitor {
     this.#jar = jar ?? new CookieJar(undefined, { allowSpecialUseDomain: true, rejectPublicSuffixes: true });
   }
 
-  /** Another with the same cookies as now: a copied pass, or a tab that was slow. */
-  copy() {
-    return new Visitor(this.#port, { headers: this.#headers, jar: this.#jar.cloneSync() });
-  }
-
   /** The Cookie header for a URL, or undefined. */
   cookieHeader(url) {
     return this.#jar.getCookieStringSync(url) || undefined;
-  }
-
-  /** The value of one cookie that would be sent to a URL, or undefined. */
-  cookie(url, name) {
-    return this.#jar.getCookiesSync(url).find((cookie) => cookie.key === name)?.value;
-  }
-
-  /** Puts a `Set-Cookie` line into the jar, as if `url` had sent it. Throws when it is refused. */
-  setCookie(url, line) {
-    this.#jar.setCookieSync(line, url);
   }
 
   /**
@@ -155,45 +125,8 @@ export class Visitor {
     return this.fetch(url, { headers: [["Accept", "text/html,application/xhtml+xml,*/*;q=0.8"], ...headers] });
   }
 
-  /** A form. */
-  post(url, body = "", headers = []) {
-    const type = ["Content-Type", "application/x-www-form-urlencoded"];
-    return this.fetch(url, { method: "POST", headers: [type, ...headers], body });
-  }
-
   /** What the waiting page's script does. */
   poll(url, headers = []) {
     return this.fetch(url, { headers: [["Accept", "application/json"], ["Anteroom-Poll", "1"], ...headers] });
-  }
-
-  /** Gives the place back. `url` is a covered page. */
-  leave(url) {
-    return this.post(new URL("/.anteroom/leave", url).href);
-  }
-
-  /**
-   * A WebSocket to `url` (http or https). Resolves once it is open; rejects with the answer's status in
-   * `error.status` when there is no upgrade.
-   */
-  webSocket(url, headers = {}) {
-    const { host, protocol, pathname, search } = new URL(url);
-    const cookie = this.cookieHeader(url);
-    const socket = new WebSocket(`ws://127.0.0.1:${this.#port}${pathname}${search}`, {
-      headers: {
-        Host: host,
-        ...(protocol === "https:" && { "X-Forwarded-Proto": "https" }),
-        ...(cookie && { Cookie: cookie }),
-        ...headers,
-      },
-      handshakeTimeout: ANSWER_WITHIN_MS,
-    });
-    return new Promise((resolve, reject) => {
-      socket.once("open", () => resolve(socket));
-      socket.once("error", reject);
-      socket.once("unexpected-response", (_, message) => {
-        message.resume();
-        reject(Object.assign(new Error(`no upgrade but ${message.statusCode}`), { status: message.statusCode }));
-      });
-    });
   }
 }

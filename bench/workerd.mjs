@@ -1,7 +1,6 @@
 // Runs a built Worker in workerd, the runtime of Cloudflare Workers, with nothing in between: one
 // process, one socket, one Durable Object namespace, and an origin to which every `fetch` goes.
 import { spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -191,12 +190,4 @@ export class Workerd {
   async [Symbol.asyncDispose]() {
     await this.stop();
   }
-}
-
-/** A Worker of one module, given as text: for tests of the harness and of what a browser meets. */
-export function workerFolder(source) {
-  const folder = join(tmpdir(), `anteroom-worker-${randomUUID()}`);
-  mkdirSync(folder);
-  writeFileSync(join(folder, "index.js"), source);
-  return folder;
 }
