@@ -73,7 +73,10 @@ count_rust
 run 'Tests of the scripts' node_tests 'tests/*.test.mjs'
 count_node
 run 'The Worker of the end-to-end tests' test_worker
-run 'Tests, end to end and in the browser' node_tests 'tests/e2e/**/*.test.mjs'
+run 'Tests, end to end' node_tests 'tests/{e2e,security}/**/*.test.mjs'
+count_node
+run 'The Worker of the demo' scripts/build-worker.sh
+run 'Tests, browser' node_tests 'tests/browser/**/*.test.mjs'
 count_node
 run 'Deploy check' node scripts/deploy-check.mjs
 run 'make dev' node scripts/dev.mjs --check
