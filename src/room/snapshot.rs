@@ -78,7 +78,8 @@ impl Snapshot {
             }
             // Beyond the last point: given after the snapshot was taken, so behind everybody in it.
             (Some(last), None) => u64::from(last.1) + (number - last.0),
-            (None, _) => u64::from(self.called),
+            // Called, and so one of those called.
+            (None, _) => u64::from(self.called.saturating_sub(1)),
         }
     }
 
@@ -126,7 +127,11 @@ mod tests {
         assert_eq!(snapshot.users_ahead(number(61)), 28);
         assert_eq!(snapshot.users_ahead(number(111)), 53);
         assert_eq!(snapshot.users_ahead(number(113)), 55);
-        assert_eq!(snapshot.users_ahead(number(3)), 2);
+        assert_eq!(
+            snapshot.users_ahead(number(3)),
+            1,
+            "nobody is ahead of themselves"
+        );
     }
 
     #[test]

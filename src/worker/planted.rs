@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use super::headers;
+use super::headers::Fields;
 
 const HEADER: &str = "Anteroom-Plant";
 
@@ -16,13 +16,13 @@ thread_local! {
 
 /// Panics if the request wants it `here`.
 pub(super) fn in_request(request: &web_sys::Request, here: &str) {
-    let wanted = headers::read(request, HEADER).as_deref() == Some(here);
+    let wanted = Fields::of(request).read(HEADER).as_deref() == Some(here);
     assert!(!wanted, "planted: {here}");
 }
 
 /// Remembers what the request wants of the object. The next [`message`] takes it along.
 pub(super) fn note(request: &web_sys::Request) {
-    let wanted = headers::read(request, HEADER);
+    let wanted = Fields::of(request).read(HEADER);
     let places = ["object", "batch"];
     PLANTED.set(
         places

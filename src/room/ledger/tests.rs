@@ -276,7 +276,7 @@ fn is_admitted(reply: Reply) -> bool {
 enum Step {
     Batch(Vec<Message>),
     Pass(u64),
-    StepBack(u64),
+    SetBack(u64),
     Crash,
     Checkpoint,
     Limits(u32, u32),
@@ -309,7 +309,7 @@ fn step() -> impl Strategy<Value = Step> {
         12 => prop::collection::vec(message(), 1..5).prop_map(Step::Batch),
         5 => prop_oneof![8 => 1_u64..3_000, 2 => 3_000_u64..70_000, 1 => 70_000_u64..700_000]
             .prop_map(Step::Pass),
-        1 => (1_u64..100_000).prop_map(Step::StepBack),
+        1 => (1_u64..100_000).prop_map(Step::SetBack),
         2 => Just(Step::Crash),
         1 => Just(Step::Checkpoint),
         1 => (1_u32..6, 1_u32..6).prop_map(|(total, rate)| Step::Limits(total, rate)),
@@ -357,7 +357,7 @@ proptest! {
                     }
                 }
                 Step::Pass(millis) => room.clock = room.clock + Span::from_millis(millis),
-                Step::StepBack(millis) => room.clock = room.clock - Span::from_millis(millis),
+                Step::SetBack(millis) => room.clock = room.clock - Span::from_millis(millis),
                 Step::Crash => room.crash(),
                 Step::Checkpoint => room.store_checkpoint(),
                 Step::Limits(total, rate) => {
@@ -602,8 +602,13 @@ fn without_renewal_a_session_ends_when_it_must() {
         ..policy(1, 100)
     });
     room.arrive(1);
+    let end = room.clock + Span::from_secs(300);
     room.pass_time(200);
-    assert_eq!(room.renew(1), Reply::NotRenewed);
+    let reply = room.renew(1);
+    assert!(
+        matches!(reply, Reply::Admitted { expires, .. } if expires == end),
+        "{reply:?}"
+    );
     room.pass_time(105);
     assert_eq!(room.renew(1), Reply::Over);
 }

@@ -13,8 +13,11 @@ const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '../../..');
 
 /** Where `scripts/build-worker.sh` puts the Worker of these tests. */
-const BUILT = join(root, 'target/e2e-worker');
-const BUILD = 'ANTEROOM_ROOMS=tests/e2e/rooms.toml scripts/build-worker.sh --out target/e2e-worker --features planted-panic';
+const BUILT = 'target/e2e-worker';
+const BUILDS = {
+  [BUILT]: 'ANTEROOM_ROOMS=tests/e2e/rooms.toml scripts/build-worker.sh --out target/e2e-worker --features planted-panic',
+  build: 'scripts/build-worker.sh',
+};
 
 /** The path of the native program: what the package starts is a script around it. */
 const program = createRequire(import.meta.url)('workerd').default;
@@ -32,15 +35,15 @@ export class Workerd {
   /**
    * Starts the Worker in front of an `Origin`. `vars` are added to the bindings; one that is `null`
    * is left out. With `switchable` each call to a room first asks the origin whether the room is up
-   * (`origin.rooms`), so that a test can cut rooms off.
+   * (`origin.rooms`), so that a test can cut rooms off. `built` names another build to run.
    */
-  static async start(origin, { vars = {}, switchable = false } = {}) {
-    if (!existsSync(join(BUILT, 'index.js'))) throw new Error(`no ${BUILT}: run ${BUILD}`);
+  static async start(origin, { vars = {}, switchable = false, built = BUILT } = {}) {
+    if (!existsSync(join(root, built, 'index.js'))) throw new Error(`no ${built}: run ${BUILDS[built]}`);
     const workerd = new Workerd();
     workerd.folder = mkdtempSync(join(tmpdir(), 'anteroom-e2e-'));
     mkdirSync(join(workerd.folder, 'storage'));
     for (const name of ['index.js', 'index_bg.wasm']) {
-      copyFileSync(join(BUILT, name), join(workerd.folder, name));
+      copyFileSync(join(root, built, name), join(workerd.folder, name));
     }
     copyFileSync(join(here, 'switch.mjs'), join(workerd.folder, 'switch.mjs'));
     writeFileSync(

@@ -1,0 +1,34 @@
+# The commands of a day. Each sets up what it needs, so any of them may be the first.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup dev build test bench deploy-check fmt clean
+
+NODE := node_modules/.bin/node
+
+help: ## What there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install what the build needs and is missing
+	@scripts/setup.sh
+
+dev: setup ## A demo shop behind a waiting room, on localhost
+	@exec $(NODE) scripts/dev.mjs
+
+build: setup ## The Worker for production, in build/
+	@scripts/build-worker.sh
+
+test: ## Everything that is checked
+	@scripts/test.sh
+
+bench: ## Throughput and latency beside a plain JavaScript Worker
+	@scripts/setup.sh --bench
+	@$(NODE) bench/run.mjs
+
+deploy-check: setup ## Whether wrangler deploy would work, the size, the routes
+	@$(NODE) scripts/deploy-check.mjs
+
+fmt: ## Format the Rust code
+	@cargo fmt
+
+clean: ## Remove what was built; the tools in the user's cache stay
+	@rm -rf build target .wrangler node_modules

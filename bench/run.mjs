@@ -1,0 +1,143 @@
+// `make bench`: anteroom beside a Worker that only passes requests on. Raw workerd, an origin on
+// loopback, wrk. The rows take turns, several rounds in one run; what slows the machine down for a while
+// slows a round's pass_through too, so ratios are taken within a round, and medians over the rounds.
+//
+//   node bench/run.mjs [--rounds N] [--seconds S] [--worker DIR]
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { closeConnections } from "./client.mjs";
+import { Workerd } from "./workerd.mjs";
+import { prepare, ROWS } from "./rows.mjs";
+import { CONNECTIONS, load } from "./wrk.mjs";
+
+const ROOT = new URL("..", import.meta.url).pathname;
+/** The whole run, the build included, ends within this. */
+const LIMIT_SECONDS = 900;
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "7" },
+    seconds: { type: "string", default: "4" },
+    // An already built Worker with the rooms of bench/rooms.toml.
+    worker: { type: "string" },
+  },
+});
+const rounds = Number(values.rounds);
+const seconds = Number(values.seconds);
+
+function build() {
+  const out = "target/bench-worker";
+  const { status } = spawnSync("scripts/build-worker.sh", ["--out", out], {
+    cwd: ROOT,
+    stdio: "inherit",
+    env: { ...process.env, ANTEROOM_ROOMS: "bench/rooms.toml" },
+  });
+  if (status !== 0) throw new Error("the Worker does not build");
+  return join(ROOT, out);
+}
+
+const median = (numbers) => {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+};
+const rounded = (value, digits) => Number(value.toFixed(digits));
+
+/** Measures all rows, round by round, as many rounds as the time allows. */
+async function measure(portOf) {
+  const results = new Map(ROWS.map((row) => [row.name, []]));
+  const run = async (row, length) => {
+    // Anew each time: a place in line lapses when nobody polls for a while.
+    const headers = await prepare(row, portOf(row));
+    return load({ port: portOf(row), host: row.host, headers, seconds: length });
+  };
+  console.log("Warming up");
+  for (const row of ROWS) await run(row, 1);
+  const roundSeconds = ROWS.length * (seconds + 1.5);
+  for (let round = 0; round < rounds; round += 1) {
+    if (process.uptime() + roundSeconds > LIMIT_SECONDS - 30) {
+      console.log(`The time is up after ${round} of ${rounds} rounds`);
+      break;
+    }
+    console.log(`Round ${round + 1} of ${rounds}`);
+    // Another row begins each time, so that none always follows the same one.
+    for (let turn = 0; turn < ROWS.length; turn += 1) {
+      const row = ROWS[(round + turn) % ROWS.length];
+      results.get(row.name).push(await run(row, seconds));
+    }
+  }
+  if (results.get("pass_through").length === 0) throw new Error("no time was left to measure");
+  return results;
+}
+
+function summarise(results) {
+  const plain = results.get("pass_through");
+  return ROWS.map(({ name }) => {
+    const figures = results.get(name);
+    const ratios = figures.map((figure, round) => figure.requestsPerSecond / plain[round].requestsPerSecond);
+    return {
+      name,
+      ratio: rounded(median(ratios), 3),
+      requests_per_s: rounded(median(figures.map((figure) => figure.requestsPerSecond)), 0),
+      p50_ms: rounded(median(figures.map((figure) => figure.p50)), 2),
+      p99_ms: rounded(median(figures.map((figure) => figure.p99)), 2),
+    };
+  });
+}
+
+function describe(loadBefore, rounds) {
+  const version = (name) => JSON.parse(readFileSync(join(ROOT, "node_modules", name, "package.json"))).version;
+  const rust = spawnSync("rustc", ["--version"], { cwd: ROOT, encoding: "utf8" }).stdout?.trim();
+  return {
+    machine: `${cpus().length} × ${cpus()[0]?.model.trim()}`,
+    load_before: rounded(loadBefore, 2),
+    workerd: version("workerd"),
+    rust,
+    method: `wrk, 1 thread, ${CONNECTIONS} connections, ${rounds} rounds of ${seconds} s, medians`,
+  };
+}
+
+function print(about, rows) {
+  console.log(`\n${about.machine}; workerd ${about.workerd}; ${about.rust}\n${about.method}\n`);
+  if (about.load_before > 0.5) console.log(`The machine was busy (load ${about.load_before}): measure again when it is not.\n`);
+  const cells = rows.map(({ name, ratio, requests_per_s, p50_ms, p99_ms }) => {
+    const { goal } = ROWS.find((row) => row.name === name);
+    const verdict = goal === undefined ? "" : `>= ${goal.toFixed(2)} ${ratio >= goal ? "held" : "MISSED"}`;
+    return [name, ratio.toFixed(3), verdict, String(requests_per_s), p50_ms.toFixed(2), p99_ms.toFixed(2)];
+  });
+  const table = [["row", "ratio", "goal", "requests/s", "p50 ms", "p99 ms"], ...cells];
+  const widths = table[0].map((_, column) => Math.max(...table.map((line) => line[column].length)));
+  for (const line of table) {
+    const text = line.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column])));
+    console.log(text.join("  "));
+  }
+}
+
+async function main() {
+  const worker = values.worker ?? build();
+  const loadBefore = loadavg()[0];
+  await using stack = new AsyncDisposableStack();
+  // A signal ends what was started, too.
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.once(signal, () => stack.disposeAsync().finally(() => process.exit(130)));
+  }
+  const serve = async (options) => stack.use(await Workerd.start({ objects: {}, ...options }));
+  const nowhere = "127.0.0.1:9";
+  const origin = await serve({ worker: join(ROOT, "bench/origin.mjs"), origin: nowhere });
+  const address = `127.0.0.1:${origin.port}`;
+  const plain = await serve({ worker: join(ROOT, "bench/pass-through.mjs"), origin: address });
+  const anteroom = await serve({ worker, origin: address, objects: { ROOM: "Room" } });
+
+  const results = await measure((row) => (row.worker === "plain" ? plain : anteroom).port);
+  const rows = summarise(results);
+  const about = describe(loadBefore, results.get("pass_through").length);
+  mkdirSync(join(ROOT, "target"), { recursive: true });
+  writeFileSync(join(ROOT, "target/bench.json"), `${JSON.stringify({ about, rows }, null, 2)}\n`);
+  print(about, rows);
+  closeConnections();
+}
+
+await main();

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# `make test`: all that is checked, cheap things first. Ends at the first failure.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+
+begin=$EPOCHREALTIME
+log=$(mktemp)
+passed_rust=0 passed_node=0 steps=0
+current=start
+
+finish() {
+    local status=$?
+    rm -f "$log"
+    if ((status != 0)); then
+        printf '\nFAILED in "%s" after %s.\n' "$current" "$(since "$begin")" >&2
+    fi
+}
+trap finish EXIT
+
+# Runs a step and keeps a copy of what it prints, to count from.
+run() {
+    current=$1
+    ((steps += 1))
+    step "$@" 2>&1 | tee "$log"
+}
+
+# The sum of the numbers that the sed expression $1 finds in the last step's output.
+count() {
+    sed -nE "$1" "$log" | awk '{ sum += $1 } END { print sum + 0 }'
+}
+count_rust() {
+    ((passed_rust += $(count 's/.*test result: ok\. ([0-9]+) passed.*/\1/p'))) || true
+}
+count_node() {
+    ((passed_node += $(count 's/^(ℹ|#) pass ([0-9]+)$/\2/p'))) || true
+}
+
+# Everything that decides is plain Rust; the runtime is named in one folder.
+shell_stays_in_its_folder() {
+    if grep -rnE '\b(worker|web_sys|js_sys|wasm_bindgen)::' src --include='*.rs' |
+        grep -vE '^src/worker/|^src/lib\.rs:[0-9]+:.*mod worker'; then
+        echo 'only src/worker may name the runtime' >&2
+        return 1
+    fi
+}
+
+# tests/wasm.rs alone: the other tests need crates that exist natively only.
+wasm_tests() {
+    CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER=$wasm_bindgen_dir/bin/wasm-bindgen-test-runner \
+        cargo test --target wasm32-unknown-unknown --test wasm
+}
+
+# The Worker of the end-to-end tests has their rooms, and requests that panic on purpose.
+test_worker() {
+    ANTEROOM_ROOMS=tests/e2e/rooms.toml \
+        scripts/build-worker.sh --out target/e2e-worker --features planted-panic
+}
+
+# node_tests PATTERN...: a file at a time, because each starts a runtime of its own.
+node_tests() {
+    node --test --test-concurrency=1 --test-reporter=spec "$@"
+}
+
+run 'Set-up' scripts/setup.sh --browser
+run 'Format' cargo fmt --check
+run 'One folder names the runtime' shell_stays_in_its_folder
+run 'Clippy, native' cargo clippy --all-targets -- -D warnings
+run 'Clippy, wasm' cargo clippy --target wasm32-unknown-unknown --lib --test wasm -- -D warnings
+run 'Tests, native' cargo test
+count_rust
+run 'Tests, wasm' wasm_tests
+count_rust
+run 'Tests of the scripts' node_tests 'tests/*.test.mjs'
+count_node
+run 'The Worker of the end-to-end tests' test_worker
+run 'Tests, end to end and in the browser' node_tests 'tests/e2e/**/*.test.mjs'
+count_node
+run 'Deploy check' node scripts/deploy-check.mjs
+run 'make dev' node scripts/dev.mjs --check
+
+current=done
+printf '\nPassed: %d tests in Rust, %d in Node, %d steps, in %s.\n' \
+    "$passed_rust" "$passed_node" "$steps" "$(since "$begin")"
