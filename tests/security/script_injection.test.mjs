@@ -15,8 +15,17 @@ const { server } = await stage();
 const HOSTS = ['plain.test', 'scripted.test', 'any-case.test'];
 const BASE = { 'plain.test': '', 'scripted.test': '', 'any-case.test': '/shop' };
 
+/** Cookies of visitors in line: with a place, the page says the most. */
+const places = {};
+
 before(async () => {
-  for (const host of HOSTS) await new Visitor(server).open(`http://${host}${BASE[host]}/`);
+  for (const host of HOSTS) {
+    const url = `http://${host}${BASE[host]}/`;
+    await new Visitor(server).open(url);
+    const visitor = new Visitor(server);
+    await visitor.queue(url);
+    places[host] = visitor.cookie(url);
+  }
 });
 
 const MARK = 'in7ected';
@@ -31,8 +40,9 @@ const still = (text) => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
 for (const host of HOSTS) {
   test(`nothing of the request is on the page of ${host}`, async () => {
     const base = BASE[host];
-    const plain = await ask(server.port, { host, path: `${base}/`, headers: NAVIGATE });
-    assert.equal(plain.state, 'joining');
+    const browser = { ...NAVIGATE, Cookie: places[host] };
+    const plain = await ask(server.port, { host, path: `${base}/`, headers: browser });
+    assert.equal(plain.state, 'queueing');
     for (const payload of PAYLOADS) {
       const encoded = encodeURIComponent(payload);
       const raw = payload.replace(/[<>"`{}\\ ^|]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
@@ -40,16 +50,16 @@ for (const host of HOSTS) {
         path: { path: `${base}/${encoded}` },
         'path in part': { path: `${base}/${raw}` },
         query: { path: `${base}/?a=${encoded}&${encoded}=1` },
-        language: { path: `${base}/`, headers: { ...NAVIGATE, 'Accept-Language': payload } },
-        'language tag': { path: `${base}/`, headers: { ...NAVIGATE, 'Accept-Language': `en-US, ${payload};q=0.9` } },
-        agent: { path: `${base}/`, headers: { ...NAVIGATE, 'User-Agent': payload, Referer: `http://${host}/${payload}` } },
-        cookie: { path: `${base}/`, headers: { ...NAVIGATE, Cookie: `a=${payload}; __cfwaitingroom=${payload}` } },
-        origin: { path: `${base}/`, headers: { ...NAVIGATE, Origin: payload, 'X-Forwarded-Host': payload } },
-        accept: { path: `${base}/`, headers: { ...NAVIGATE, Accept: `text/html, ${payload}` } },
+        language: { path: `${base}/`, headers: { ...browser, 'Accept-Language': payload } },
+        'language tag': { path: `${base}/`, headers: { ...browser, 'Accept-Language': `en-US, ${payload};q=0.9` } },
+        agent: { path: `${base}/`, headers: { ...browser, 'User-Agent': payload, Referer: `http://${host}/${payload}` } },
+        cookie: { path: `${base}/`, headers: { ...browser, Cookie: `a=${payload}; ${places[host]}; __cfwaitingroom=${payload}` } },
+        origin: { path: `${base}/`, headers: { ...browser, Origin: payload, 'X-Forwarded-Host': payload } },
+        accept: { path: `${base}/`, headers: { ...browser, Accept: `text/html, ${payload}` } },
       };
       for (const [where, request] of Object.entries(requests)) {
-        const response = await ask(server.port, { host, headers: NAVIGATE, ...request });
-        assert.ok(response.state, where);
+        const response = await ask(server.port, { host, headers: browser, ...request });
+        assert.equal(response.state, 'queueing', where);
         assert.doesNotMatch(response.text, new RegExp(MARK), `${where}: ${payload}`);
         assert.doesNotMatch(response.rawHeaders.join('\n'), new RegExp(MARK), `${where}: ${payload}`);
         assert.equal(still(response.text), still(plain.text), `${where}: ${payload}`);
@@ -79,7 +89,7 @@ test('a poll’s answer is JSON and says nothing of the request', async () => {
     const poll = await ask(server.port, {
       host: 'plain.test',
       path: `/${encodeURIComponent(payload)}?${encodeURIComponent(payload)}`,
-      headers: { 'Anteroom-Poll': '1', Accept: `text/html`, 'Accept-Language': payload },
+      headers: { 'Anteroom-Poll': '1', Accept: 'text/html', 'Accept-Language': payload, Cookie: places['plain.test'] },
     });
     assert.equal(poll.headers['content-type'], 'application/json');
     assert.doesNotMatch(poll.text, new RegExp(MARK));
