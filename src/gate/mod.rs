@@ -13,6 +13,7 @@ pub mod header;
 pub mod intent;
 pub(crate) mod jws;
 pub mod keys;
+pub mod memory;
 pub mod route;
 pub mod token;
 pub mod visitor;

@@ -23,6 +23,7 @@ use crate::gate::decision::{self, Change, Kind, Outcome, Step};
 use crate::gate::header;
 use crate::gate::intent::{self, Intent};
 use crate::gate::keys::Keys;
+use crate::gate::memory::Memory;
 use crate::gate::route::Match;
 use crate::gate::token::{Standing, Token};
 use crate::gate::visitor::Visitor;
@@ -82,7 +83,7 @@ impl Covered {
         let cookies = fields.read("Cookie");
         let visitor = Visitor::recognize(keys, room, cookies.as_deref(), binding.as_ref(), now);
         let visitor = isolate
-            .with_snapshot(matched.room, |snapshot| visitor.checked(snapshot))
+            .memory(matched.room, |room| visitor.checked(room.snapshot()))
             .unwrap_or(visitor);
         Self {
             isolate,
@@ -112,7 +113,7 @@ impl Covered {
             || decision::renewal_is_due(self.room, &standing, self.now)
             || intent::is_poll(&|name| self.fields.read(name));
         if self.room.first_pass != FirstPass::Full && self.now < issued + YOUNG {
-            self.isolate.note_return(self.index, number);
+            self.memory(|room| room.note_return(number));
         }
         !touches
     }
@@ -128,22 +129,33 @@ impl Covered {
         self.request
     }
 
+    /// What the isolate remembers of the room.
+    fn memory<T>(&self, with: impl FnOnce(&mut Memory) -> T) -> Option<T> {
+        self.isolate.memory(self.index, with)
+    }
+
     pub(super) fn standing(&self) -> Option<Standing> {
         self.visitor.token.map(|token| token.standing)
     }
 
-    /// Renews the snapshot in the background, if it is time and nobody is at it. The receiver is told
-    /// when it is there.
-    pub(super) fn refresh_if_due(&self, env: &Env, ctx: &Context) -> Option<oneshot::Receiver<()>> {
-        let report = self.isolate.start_refresh(self.index, self.now)?;
+    /// Renews the snapshot in the background, if it is time and nobody is at it ([`Memory::start_refresh`]).
+    /// The receiver is told when it is there.
+    pub(super) fn refresh_if_due(
+        &self,
+        env: &Env,
+        ctx: &Context,
+        needs: bool,
+    ) -> Option<oneshot::Receiver<()>> {
+        let report = self
+            .memory(|room| room.start_refresh(self.now, needs))
+            .flatten()?;
         let (done, is_done) = oneshot::channel();
         let (isolate, index, room, env) = (self.isolate, self.index, self.room, env.clone());
         ctx.wait_until(async move {
             match call::look(&env, &room.id, &report, REFRESH_PATIENCE).await {
-                Ok(snapshot) => isolate.learn(index, snapshot, clock::now()),
+                Ok(snapshot) => isolate.heard(index, snapshot),
                 Err(error) => {
-                    worker::console_warn!("room {}: {error}", room.name);
-                    isolate.fail(index, clock::now());
+                    isolate.unheard(index, &error);
                 }
             }
             // Most requests do not wait for it.
@@ -226,7 +238,10 @@ impl Prepared {
             return Ok(self.redirect_to(location));
         }
         self.be_informed(env, ctx).await;
-        let snapshot = self.covered.isolate.snapshot(self.covered.index);
+        let snapshot = self
+            .covered
+            .memory(|room| room.snapshot().cloned())
+            .flatten();
         self.covered.visitor = self.covered.visitor.checked(snapshot.as_ref());
         let request = self.request(snapshot.as_ref());
         let step = match self.refusal {
@@ -258,7 +273,7 @@ impl Prepared {
             is_listed_origin: self.cors().is_allowed(),
             visitor: covered.visitor,
             snapshot,
-            reachable: covered.isolate.is_reachable(covered.index),
+            reachable: covered.memory(|room| room.is_reachable()) != Some(false),
             now: covered.now,
             // The top bit belongs to the ledger.
             new_ticket: TicketId::new(random() >> 1),
@@ -267,18 +282,19 @@ impl Prepared {
 
     /// Renews the snapshot: in the background, or at once where the decision rests on an old one.
     async fn be_informed(&self, env: &Env, ctx: &Context) {
-        let (isolate, index) = (self.covered.isolate, self.covered.index);
-        let rests_on_it = match self.covered.standing() {
+        let covered = &self.covered;
+        let (is_stale, queues) = covered
+            .memory(|room| {
+                let queues = room.snapshot().is_some_and(|snapshot| snapshot.queueing);
+                (room.is_stale(covered.now), queues)
+            })
+            .unwrap_or_default();
+        let rests_on_it = match covered.standing() {
             Some(Standing::Waiting { .. }) => true,
             Some(Standing::Admitted { .. } | Standing::Ticket { .. }) => false,
-            None => isolate
-                .with_snapshot(index, |known| {
-                    known.is_some_and(|snapshot| snapshot.queueing)
-                })
-                .unwrap_or(false),
+            None => queues,
         };
-        let is_stale = isolate.is_stale(index, self.covered.now);
-        let refresh = self.covered.refresh_if_due(env, ctx);
+        let refresh = covered.refresh_if_due(env, ctx, rests_on_it);
         if let Some(is_done) = refresh
             && rests_on_it
             && is_stale
@@ -301,19 +317,22 @@ impl Prepared {
             room,
             ..
         } = self.covered;
-        if isolate.is_resting(index, self.covered.now) {
+        if self
+            .covered
+            .memory(|room| room.is_resting(self.covered.now))
+            == Some(true)
+        {
             return (request.unanswered(), known);
         }
         #[cfg(feature = "planted-panic")]
         super::planted::note(&self.covered.request);
         match call::ask(env, &room.id, message, ARRIVAL_PATIENCE).await {
             Ok((reply, snapshot)) => {
-                isolate.learn(index, snapshot.clone(), clock::now());
+                isolate.heard(index, snapshot.clone());
                 (request.settle(reply, &snapshot), Some(snapshot))
             }
             Err(error) => {
-                worker::console_warn!("room {}: {error}", room.name);
-                isolate.fail(index, clock::now());
+                isolate.unheard(index, &error);
                 (request.unanswered(), known)
             }
         }
@@ -321,14 +340,9 @@ impl Prepared {
 
     /// The answer of ours.
     fn say(&self, answer: &decision::Answer, snapshot: Option<&Snapshot>) -> Response {
-        let Covered {
-            isolate,
-            index,
-            room,
-            ..
-        } = self.covered;
+        let Covered { isolate, room, .. } = self.covered;
         if let Change::Set(Standing::Waiting { number, .. }) = answer.cookie {
-            isolate.note_poll(index, number);
+            self.covered.memory(|room| room.note_poll(number));
         }
         let mut written = answer.write(room, &isolate.pages, snapshot, &self.asked());
         match answer.cookie {

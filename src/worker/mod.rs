@@ -70,7 +70,7 @@ fn enter(
     let ctx = Context::new(ctx);
     let covered = Covered::look(isolate, room, keys, &matched, request);
     if covered.may_pass_at_once(&matched) {
-        covered.refresh_if_due(&env, &ctx);
+        covered.refresh_if_due(&env, &ctx, false);
         return forward::plainly(isolate, covered.into_request());
     }
     let prepared = covered.prepare(&url, &matched);

@@ -6,7 +6,7 @@ use worker::{Context, Env};
 
 use super::edge::{ARRIVAL_PATIENCE, Covered, Prepared};
 use super::renewal::Renewal;
-use super::{call, clock, forward};
+use super::{call, forward};
 use crate::gate::cookie;
 use crate::gate::header;
 use crate::gate::token::Standing;
@@ -129,8 +129,8 @@ impl Prepared {
             incarnation,
         };
         match call::ask(env, &room.id, leave, ARRIVAL_PATIENCE).await {
-            Ok((_, snapshot)) => isolate.learn(index, snapshot, clock::now()),
-            Err(error) => worker::console_warn!("room {}: revoke: {error}", room.name),
+            Ok((_, snapshot)) => isolate.heard(index, snapshot),
+            Err(error) => isolate.unheard(index, &error),
         }
         forward::with_cookie(&response, &self.no_cookie())
     }

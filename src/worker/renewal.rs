@@ -15,6 +15,7 @@ use worker::{Context, Delay, Env};
 use super::edge::Covered;
 use super::isolate::Isolate;
 use super::{call, clock};
+use crate::gate::memory::Renewed;
 use crate::gate::token::Standing;
 use crate::room::message::{Message, Reply};
 use crate::room::number::{Incarnation, TicketNumber};
@@ -36,15 +37,6 @@ const FRESH: Span = Span::from_secs(1);
 
 /// The room is not asked again for so long after it has refused.
 const REFUSED_FOR: Span = Span::from_secs(10);
-
-/// How the last renewal of a session ended.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Renewed {
-    /// The session goes on until then, and the visitor has not been told.
-    Until(Instant),
-    /// It was refused at this time.
-    Refused(Instant),
-}
 
 /// The renewal of one visitor's session.
 pub(super) struct Renewal<'a> {
@@ -70,12 +62,17 @@ impl Renewal<'_> {
             now,
             ..
         } = *self.covered;
-        match isolate.renewal(index, self.number) {
+        match isolate
+            .memory(index, |room| room.take_renewal(self.number))
+            .flatten()
+        {
             Some(Renewed::Until(expires)) if expires > self.expires => {
                 return (origin.await, Some(self.pass_until(expires)));
             }
             Some(Renewed::Refused(at)) if now < at + REFUSED_FOR => return (origin.await, None),
-            _ if isolate.is_resting(index, now) => return (origin.await, None),
+            _ if isolate.memory(index, |room| room.is_resting(now)) == Some(true) => {
+                return (origin.await, None);
+            }
             _ => {}
         }
         match select(pin!(origin), self.start()).await {
@@ -126,7 +123,9 @@ impl Renewal<'_> {
         self.ctx.wait_until(async move {
             let renewed = ask(&env, isolate, index, room, number, incarnation).await;
             if let Err(Some(Standing::Admitted { expires, .. })) = answer.send(renewed) {
-                isolate.remember_renewal(index, number, Renewed::Until(expires));
+                isolate.memory(index, |room| {
+                    room.remember_renewal(number, Renewed::Until(expires))
+                });
             }
         });
         answered
@@ -165,14 +164,16 @@ async fn ask(
         Ok((reply, snapshot)) => {
             let incarnation = snapshot.incarnation;
             let issued = clock::now();
-            isolate.learn(index, snapshot, issued);
+            isolate.heard(index, snapshot);
             let Reply::Admitted {
                 number,
                 expires,
                 provisional,
             } = reply
             else {
-                isolate.remember_renewal(index, number, Renewed::Refused(issued));
+                isolate.memory(index, |room| {
+                    room.remember_renewal(number, Renewed::Refused(issued))
+                });
                 return None;
             };
             Some(Standing::Admitted {
@@ -184,8 +185,7 @@ async fn ask(
             })
         }
         Err(error) => {
-            worker::console_warn!("room {}: renewal: {error}", room.name);
-            isolate.fail(index, clock::now());
+            isolate.unheard(index, &error);
             None
         }
     }
