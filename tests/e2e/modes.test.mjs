@@ -24,12 +24,18 @@ test('queue_all holds every newcomer, who keeps a place', async () => {
 });
 
 test('a suspended room lets everybody pass and sets no cookie', async () => {
-  for (const headers of [NAVIGATE, PROGRAM, { Cookie: '__cfwaitingroom=junk' }, { 'Anteroom-Poll': '1' }]) {
+  for (const headers of [NAVIGATE, PROGRAM, { Cookie: '__cfwaitingroom=junk' }]) {
     const response = await ask(server.port, { host: 'off.test', headers });
     assert.equal(response.text, 'the site');
     assert.deepEqual(response.setCookies, []);
     assert.equal(response.state, undefined);
   }
+  // The pages of those who waited when it was suspended still poll: they are called in.
+  origin.requests.length = 0;
+  const poll = await ask(server.port, { host: 'off.test', headers: { 'Anteroom-Poll': '1' } });
+  assert.equal(poll.json().cfWaitingRoom.admitted, true);
+  assert.deepEqual(poll.setCookies, []);
+  assert.equal(origin.requests.length, 0);
 });
 
 test('passthrough counts and never holds', async () => {

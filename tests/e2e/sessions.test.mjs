@@ -28,7 +28,8 @@ test('past a quarter of the session the pass is renewed, and not before', async 
   const url = 'http://renewed.test/';
   const visitor = await inside(url);
   const first = visitor.claims(url);
-  assert.equal(first.exp - first.iat, 8);
+  // Two clocks, each rounded down to the second.
+  assert.ok([8, 9].includes(first.exp - first.iat));
   assert.deepEqual((await visitor.open(url)).setCookies, [], 'too early');
   await renewalIsDue(visitor, url);
   const response = await visitor.open(url);
