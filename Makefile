@@ -20,7 +20,8 @@ build: setup ## The Worker for production, in build/
 test: ## Everything that is checked
 	@scripts/test.sh
 
-bench: setup ## Throughput and latency beside a plain JavaScript Worker
+bench: ## Throughput and latency beside a plain JavaScript Worker
+	@scripts/setup.sh --bench
 	@$(NODE) bench/run.mjs
 
 deploy-check: setup ## Whether wrangler deploy would work, the size, the routes

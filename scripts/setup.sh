@@ -4,6 +4,7 @@
 #
 #   scripts/setup.sh             for the Worker: Rust, its tools, the npm packages
 #   scripts/setup.sh --browser   for the tests too: Chromium and fonts for the screenshots
+#   scripts/setup.sh --bench     for the benchmark too: wrk
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -57,29 +58,31 @@ npm_packages() {
     echo "$sum" >"$stamp"
 }
 
-browser() {
+# debian_packages PACKAGE...
+debian_packages() {
     local missing=() package
-    for package in "${browser_packages[@]}"; do
+    for package in "$@"; do
         [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
             missing+=("$package")
     done
     if ((${#missing[@]} == 0)); then
-        echo 'chromium and the fonts are installed'
+        echo "installed: $*"
     elif ((EUID == 0)); then
         export DEBIAN_FRONTEND=noninteractive
         apt-get update --quiet=2
         apt-get install --yes --quiet=2 --no-install-recommends "${missing[@]}"
     else
-        printf 'setup: the browser tests need some packages. Install them with\n\n    sudo apt-get install --no-install-recommends %s\n\n' \
+        printf 'setup: some packages are missing. Install them with\n\n    sudo apt-get install --no-install-recommends %s\n\n' \
             "${missing[*]}" >&2
         return 1
     fi
 }
 
-with_browser=no
+debian=()
 case ${1-} in
 '') ;;
---browser) with_browser=yes ;;
+--browser) debian=("${browser_packages[@]}") ;;
+--bench) debian=(wrk) ;;
 *)
     echo "setup: unknown argument $1" >&2
     exit 2
@@ -97,6 +100,6 @@ step 'worker-build' cargo_tool "$worker_build_dir" worker-build "worker-build@$(
 step 'wasm-bindgen' cargo_tool "$wasm_bindgen_dir" wasm-bindgen-test-runner \
     "wasm-bindgen-cli@$(crate_version wasm-bindgen)" \
     --no-default-features --bin wasm-bindgen --bin wasm-bindgen-test-runner
-if [[ $with_browser == yes ]]; then
-    step 'Browser' browser
+if ((${#debian[@]})); then
+    step 'Debian packages' debian_packages "${debian[@]}"
 fi

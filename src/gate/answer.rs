@@ -279,9 +279,17 @@ fn form(room: &Room, asked: &Asked<'_>) -> Form {
 /// Where a visitor at `path`, a canonical one, posts to leave: below the route that covers it, so
 /// that the endpoint is covered and the room's cookie is sent along.
 pub fn leave_url(room: &Room, host: &str, path: &str) -> String {
+    let fold = |path: &str| {
+        if room.path_case_sensitive {
+            path.to_owned()
+        } else {
+            path.to_lowercase()
+        }
+    };
+    let path = fold(path);
     let covers = |route: &&str| {
-        path.strip_prefix(*route)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        let rest = path.strip_prefix(fold(route).as_str()).map(str::to_owned);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let routes = room.routes.iter().filter(|route| route.host == host);
     let routes = routes.map(|route| route.path.trim_end_matches('/'));

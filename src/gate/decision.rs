@@ -21,7 +21,8 @@ const TICKET_LIFE: Span = Span::from_secs(60);
 /// a number.
 const AT_ONCE_SECONDS: u32 = 2;
 
-/// A poll counts if it comes no more than this before its time: clients' timers are no clockwork.
+/// A poll counts if it comes no more than this, and an eighth of its interval, before its time:
+/// clients' timers are no clockwork, and the page spreads its polls by a tenth.
 const EARLY: Span = Span::from_secs(1);
 
 /// An expected wait up to this is near.
@@ -131,6 +132,8 @@ impl Request<'_> {
     pub fn decide(&self) -> Step {
         match self.intent {
             Intent::Leave => return self.leave(),
+            // Of a suspended room only its page asks.
+            _ if self.room.suspended => return self.fail_open(),
             Intent::Preflight if self.queues() && self.is_listed_origin => {
                 return Step::Preflight;
             }
@@ -228,7 +231,11 @@ impl Request<'_> {
             Reply::Waiting { number, joined } => {
                 let ahead = snapshot.users_ahead(number);
                 let place = informed.place(number, incarnation, joined, ahead);
-                Outcome::Answer(informed.holds(place, informed.waiting_state(), ahead))
+                let mut answer = informed.holds(place, informed.waiting_state(), ahead);
+                if self.held_number().is_some_and(|held| held != number) {
+                    answer.notice = answer.notice.or(Some(Notice::PlaceLapsed));
+                }
+                Outcome::Answer(answer)
             }
             Reply::AtDoor { number, ahead } => {
                 let ahead = u64::from(ahead);
@@ -271,6 +278,13 @@ impl Request<'_> {
         }
     }
 
+    fn held_number(&self) -> Option<TicketNumber> {
+        match self.visitor.token?.standing {
+            Standing::Ticket { .. } => None,
+            Standing::Waiting { number, .. } | Standing::Admitted { number, .. } => Some(number),
+        }
+    }
+
     fn queues(&self) -> bool {
         self.room.queue_all
             || self.room.queueing_method == QueueingMethod::Reject
@@ -300,7 +314,11 @@ impl Request<'_> {
         if !self.intent.counts() {
             return self.without_a_place();
         }
-        if state == State::Rejecting && self.visitor.token.is_none() {
+        let waits = matches!(
+            self.visitor.token.map(|token| token.standing),
+            Some(Standing::Waiting { .. })
+        );
+        if state == State::Rejecting && !waits {
             let answer = self.answer(Kind::Waits(state), None);
             return Step::Answer(Answer {
                 refresh_seconds: 0,
@@ -321,7 +339,8 @@ impl Request<'_> {
                 answer.users_ahead = ahead;
                 answer.refresh_seconds = self.refresh_seconds(state, ahead);
                 let interval = Span::from_secs(u64::from(answer.refresh_seconds));
-                let counts = self.now + EARLY >= last_poll + interval;
+                let early = EARLY + Span::from_millis(interval.as_millis() / 8);
+                let counts = self.now + early >= last_poll + interval;
                 let last_poll = if counts { self.now } else { last_poll };
                 let expires = if counts {
                     self.now + PLACE_KEPT

@@ -36,7 +36,8 @@ pub enum Admits {
 }
 
 impl Policy {
-    /// After how long without a poll a waiting visitor is no longer counted as one ahead. A hidden
+    /// After how long without a poll a waiting visitor is no longer counted as one ahead, and after
+    /// how long without hearing of anybody a room takes it that nobody could reach it. A hidden
     /// tab is let run about once a minute by browsers, so never less than 75 seconds.
     pub fn absent_after(&self) -> Span {
         let missed = self.poll_far.as_millis().saturating_mul(5) / 2;

@@ -33,17 +33,24 @@ pub(super) fn respond(status: u16, fields: &[Field<'_>], body: &str) -> Response
 pub(super) fn broken(message: &str) -> Promise {
     worker::console_error!("anteroom is not set up: {message}");
     let text = format!("anteroom is not set up: {message}\n");
-    Promise::resolve(&JsValue::from(error(503, &text)))
+    Promise::resolve(&JsValue::from(error(503, &text, Vec::new())))
 }
 
-/// An error of ours, as plain text.
-pub(super) fn error(status: u16, text: &str) -> Response {
-    let fields = [
+/// The answer when this program has failed before it knew what to say.
+pub(super) fn failed() -> Promise {
+    let text = "Something went wrong here. Try again.\n";
+    Promise::resolve(&JsValue::from(error(503, text, Vec::new())))
+}
+
+/// An error of ours, as plain text. `cors` lets the scripts of listed origins read it.
+pub(super) fn error(status: u16, text: &str, cors: Vec<Field<'_>>) -> Response {
+    let mut fields = cors;
+    fields.extend([
         (header::STATUS, "error".into()),
         ("Cache-Control", "no-store".into()),
         ("Content-Type", "text/plain; charset=utf-8".into()),
         ("Retry-After", "10".into()),
         ("X-Robots-Tag", "noindex".into()),
-    ];
+    ]);
     respond(status, &fields, text)
 }

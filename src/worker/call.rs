@@ -44,6 +44,10 @@ pub(super) async fn ask(
     let response = within(patience, async {
         match send(env, room, &request).await {
             Ok(response) => Ok(response),
+            // More of the same helps nobody who is overloaded.
+            Err(Unanswered::Failed(why)) if why.contains("overloaded") => {
+                Err(Unanswered::Failed(why))
+            }
             Err(_first) => send(env, room, &request).await,
         }
     })

@@ -3,15 +3,18 @@
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use futures_channel::oneshot;
 use futures_util::FutureExt;
+use futures_util::future::select;
 use wasm_bindgen::JsValue;
 use web_sys::{Request, Response};
-use worker::{Context, Env};
+use worker::{Context, Delay, Env};
 
 use super::answer;
 use super::headers::Fields;
 use super::isolate::Isolate;
-use super::{call, clock, forward};
+use super::url::{authority, host_of};
+use super::{call, clock};
 use crate::gate::answer::{Asked, leave_url};
 use crate::gate::binding::{Binding, bind};
 use crate::gate::cookie;
@@ -23,14 +26,14 @@ use crate::gate::keys::Keys;
 use crate::gate::route::Match;
 use crate::gate::token::{Standing, Token};
 use crate::gate::visitor::Visitor;
-use crate::origin::assertion;
+use crate::room::message::Message;
 use crate::room::number::TicketId;
 use crate::room::snapshot::Snapshot;
 use crate::site::room::{BindPass, FirstPass, Room};
 use crate::time::{Instant, Span};
 
 /// A visitor who needs an answer from the room waits for it so long and no longer.
-const ARRIVAL_PATIENCE: Duration = Duration::from_secs(3);
+pub(super) const ARRIVAL_PATIENCE: Duration = Duration::from_secs(3);
 
 /// A request that finds a snapshot too old waits so long for a new one, then uses what it has.
 const LOOK_PATIENCE: Duration = Duration::from_millis(300);
@@ -48,7 +51,7 @@ pub(super) struct Covered {
     pub(super) room: &'static Room,
     pub(super) keys: &'static Keys,
     pub(super) request: Request,
-    fields: Fields,
+    pub(super) fields: Fields,
     pub(super) https: bool,
     pub(super) visitor: Visitor,
     pub(super) binding: Option<Binding>,
@@ -108,10 +111,16 @@ impl Covered {
             || matched.disputed
             || decision::renewal_is_due(self.room, &standing, self.now)
             || intent::is_poll(&|name| self.fields.read(name));
-        if !touches && self.room.first_pass != FirstPass::Full && self.now < issued + YOUNG {
+        if self.room.first_pass != FirstPass::Full && self.now < issued + YOUNG {
             self.isolate.note_return(self.index, number);
         }
         !touches
+    }
+
+    /// Whether the request is a poll of the waiting page, which is never handed on.
+    pub(super) fn is_poll(request: &Request) -> bool {
+        let fields = Fields::of(request);
+        intent::is_poll(&|name| fields.read(name))
     }
 
     /// The request, to be handed on.
@@ -123,11 +132,11 @@ impl Covered {
         self.visitor.token.map(|token| token.standing)
     }
 
-    /// Renews the snapshot in the background, if it is time and nobody is at it.
-    pub(super) fn refresh_if_due(&self, env: &Env, ctx: &Context) {
-        let Some(report) = self.isolate.start_refresh(self.index, self.now) else {
-            return;
-        };
+    /// Renews the snapshot in the background, if it is time and nobody is at it. The receiver is told
+    /// when it is there.
+    pub(super) fn refresh_if_due(&self, env: &Env, ctx: &Context) -> Option<oneshot::Receiver<()>> {
+        let report = self.isolate.start_refresh(self.index, self.now)?;
+        let (done, is_done) = oneshot::channel();
         let (isolate, index, room, env) = (self.isolate, self.index, self.room, env.clone());
         ctx.wait_until(async move {
             match call::look(&env, &room.id, &report, REFRESH_PATIENCE).await {
@@ -137,7 +146,10 @@ impl Covered {
                     isolate.fail(index, clock::now());
                 }
             }
+            // Most requests do not wait for it.
+            let _ = done.send(());
         });
+        Some(is_done)
     }
 
     /// Reads the rest of what the answer depends on.
@@ -182,7 +194,7 @@ impl Covered {
 
 /// A covered request with all that its answer depends on.
 pub(super) struct Prepared {
-    covered: Covered,
+    pub(super) covered: Covered,
     intent: Intent,
     is_safe: bool,
     refusal: Option<Kind>,
@@ -204,8 +216,8 @@ impl Prepared {
             .await
         {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => no_answer(&error),
-            Err(_panic) => answer::error(503, "Something went wrong here. Try again.\n"),
+            Ok(Err(error)) => self.no_answer(&error),
+            Err(_panic) => self.error(503, "Something went wrong here. Try again.\n"),
         }
     }
 
@@ -224,7 +236,7 @@ impl Prepared {
         match step {
             Step::Pass => self.pass(env, None).await,
             Step::PassAndRenew(number, incarnation) => {
-                self.pass_and_renew(env, number, incarnation).await
+                self.pass_and_renew(env, ctx, number, incarnation).await
             }
             Step::Preflight => Ok(self.preflight()),
             Step::Answer(answer) => Ok(self.say(&answer, snapshot.as_ref())),
@@ -265,25 +277,21 @@ impl Prepared {
                 })
                 .unwrap_or(false),
         };
-        let now = self.covered.now;
-        if !rests_on_it || !isolate.is_stale(index, now) || isolate.is_resting(index, now) {
-            self.covered.refresh_if_due(env, ctx);
-            return;
-        }
-        let report = isolate.report(index);
-        match call::look(env, &self.covered.room.id, &report, LOOK_PATIENCE).await {
-            Ok(snapshot) => isolate.learn(index, snapshot, clock::now()),
-            Err(error) => {
-                worker::console_warn!("room {}: {error}", self.covered.room.name);
-                isolate.fail(index, clock::now());
-            }
+        let is_stale = isolate.is_stale(index, self.covered.now);
+        let refresh = self.covered.refresh_if_due(env, ctx);
+        if let Some(is_done) = refresh
+            && rests_on_it
+            && is_stale
+        {
+            // In time or not: what is known by then is used.
+            select(is_done, Delay::from(LOOK_PATIENCE)).await;
         }
     }
 
     async fn ask(
         &self,
         env: &Env,
-        message: crate::room::message::Message,
+        message: Message,
         request: &decision::Request<'_>,
         known: Option<Snapshot>,
     ) -> (Outcome, Option<Snapshot>) {
@@ -364,12 +372,22 @@ impl Prepared {
     }
 
     fn redirect_to(&self, location: &str) -> Response {
-        let fields = [
-            (header::STATUS, "redirect".into()),
-            ("Cache-Control", "no-store".into()),
-            ("Location", location.into()),
-        ];
+        let mut fields = self.cors().answer();
+        fields.push((header::STATUS, "redirect".into()));
+        fields.push(("Cache-Control", "no-store".into()));
+        fields.push(("Location", location.into()));
         answer::respond(308, &fields, "")
+    }
+
+    /// The answer when the origin gives none. It takes the visitor's pass along like any other, or
+    /// the slot that was just granted would be nobody's.
+    pub(super) fn no_answer(&self, error: &JsValue) -> Response {
+        worker::console_error!("origin: {error:?}");
+        self.error(502, "The site cannot be reached just now.\n")
+    }
+
+    fn error(&self, status: u16, text: &str) -> Response {
+        answer::error(status, text, self.cors().answer())
     }
 
     /// The `Set-Cookie` that gives the visitor what they now hold.
@@ -398,7 +416,7 @@ impl Prepared {
         )
     }
 
-    fn no_cookie(&self) -> String {
+    pub(super) fn no_cookie(&self) -> String {
         cookie::clear_cookie(
             &self.covered.room.cookie,
             self.covered.https,
@@ -414,154 +432,10 @@ impl Prepared {
                 .token
                 .is_some_and(|token| token.embedded)
     }
-
-    /// The origin answers; what the visitor now holds goes along.
-    async fn pass(&self, env: &Env, now_holds: Option<Standing>) -> Result<Response, JsValue> {
-        let standing = now_holds.or(self.covered.standing());
-        let response = forward::and_wait(self.covered.isolate, self.outgoing(standing)?).await;
-        let response = response.unwrap_or_else(|error| no_answer(&error));
-        self.hand_back(env, response, standing, now_holds).await
-    }
-
-    /// The same, and meanwhile the room is asked to renew the session. Its acknowledgement is
-    /// waited for until a moment after the origin's header fields are there; without it the old pass
-    /// stays.
-    async fn pass_and_renew(
-        &self,
-        env: &Env,
-        number: crate::room::number::TicketNumber,
-        incarnation: crate::room::number::Incarnation,
-    ) -> Result<Response, JsValue> {
-        let standing = self.covered.standing();
-        let origin = forward::and_wait(self.covered.isolate, self.outgoing(standing)?);
-        let renewal = super::renewal::Renewal {
-            env,
-            covered: &self.covered,
-            number,
-            incarnation,
-        };
-        let (response, renewed) = renewal.alongside(origin).await;
-        let response = response.unwrap_or_else(|error| no_answer(&error));
-        self.hand_back(env, response, standing, renewed).await
-    }
-
-    /// The request as the origin shall see it: as it came, unless the room wants otherwise.
-    fn outgoing(&self, standing: Option<Standing>) -> Result<Request, JsValue> {
-        let Covered {
-            isolate,
-            room,
-            request,
-            fields: received,
-            now,
-            ..
-        } = &self.covered;
-        let mut fields = Vec::new();
-        if room.strip_cookie
-            && let Some(cookies) = received.read("Cookie")
-        {
-            fields.push(("Cookie", cookie::strip(&cookies, &room.cookie.name)));
-        }
-        if room.origin_assertion
-            && let Some(Ok(keys)) = &isolate.origin_keys
-            && let Some(Standing::Admitted { number, .. }) = standing
-        {
-            let assertion = assertion::assert_admitted(keys, &room.name, number, *now);
-            fields.push((header::ASSERTION, Some(assertion)));
-        } else if received.read(header::ASSERTION).is_some() {
-            // Nobody but us says who was admitted.
-            fields.push((header::ASSERTION, None));
-        }
-        if fields.is_empty() {
-            request.clone()
-        } else {
-            forward::with_fields(request, &fields)
-        }
-    }
-
-    /// The origin's answer on its way to the visitor.
-    async fn hand_back(
-        &self,
-        env: &Env,
-        response: Response,
-        standing: Option<Standing>,
-        now_holds: Option<Standing>,
-    ) -> Result<Response, JsValue> {
-        if self.covered.room.revoke_enabled
-            && let Some(Standing::Admitted {
-                number,
-                incarnation,
-                ..
-            }) = standing
-            && response.status() != 101
-            && response.headers().get(header::COMMAND)?.is_some()
-        {
-            let revokes = response
-                .headers()
-                .get(header::COMMAND)?
-                .is_some_and(|command| command.trim().eq_ignore_ascii_case("revoke"));
-            let response = forward::without_field(&response, header::COMMAND)?;
-            if !revokes {
-                return self.with_pass(response, now_holds);
-            }
-            let leave = crate::room::message::Message::Leave {
-                number,
-                incarnation,
-            };
-            let room = self.covered.room;
-            match call::ask(env, &room.id, leave, ARRIVAL_PATIENCE).await {
-                Ok((_, snapshot)) => {
-                    self.covered
-                        .isolate
-                        .learn(self.covered.index, snapshot, clock::now());
-                }
-                Err(error) => worker::console_warn!("room {}: revoke: {error}", room.name),
-            }
-            return forward::with_cookie(&response, &self.no_cookie());
-        }
-        self.with_pass(response, now_holds)
-    }
-
-    fn with_pass(
-        &self,
-        response: Response,
-        now_holds: Option<Standing>,
-    ) -> Result<Response, JsValue> {
-        match now_holds {
-            // A WebSocket would be lost with the response that it came in.
-            Some(standing) if response.status() != 101 => {
-                forward::with_cookie(&response, &self.cookie(standing))
-            }
-            _ => Ok(response),
-        }
-    }
-}
-
-/// The answer when the origin gives none. It takes the visitor's pass along like any other, or the
-/// slot that was just granted would be nobody's.
-fn no_answer(error: &JsValue) -> Response {
-    worker::console_error!("origin: {error:?}");
-    answer::error(502, "The site cannot be reached just now.\n")
 }
 
 /// 64 random bits. Without a source of them the clock has to do: a ticket's id is no secret, it only
 /// has to be no other visitor's.
 fn random() -> u64 {
     getrandom::u64().unwrap_or_else(|_| clock::now().as_millis() << 20)
-}
-
-/// Host and port of an absolute URL.
-fn authority(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    authority.rsplit('@').next().unwrap_or_default()
-}
-
-/// The host of an absolute URL, without the port and a trailing dot.
-fn host_of(url: &str) -> &str {
-    let authority = authority(url);
-    let host = match authority.rfind(':') {
-        Some(colon) if !authority.ends_with(']') => authority.get(..colon).unwrap_or_default(),
-        _ => authority,
-    };
-    host.strip_suffix('.').unwrap_or(host)
 }

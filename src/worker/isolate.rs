@@ -5,7 +5,7 @@
 //! reads, or leaves something for the next one.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use worker::Env;
 
@@ -16,8 +16,10 @@ use crate::page::Pages;
 use crate::room::message::{Request, VERSION};
 use crate::room::number::TicketNumber;
 use crate::room::snapshot::Snapshot;
-use crate::site::room::Site;
+use crate::site::room::{Room, Site};
 use crate::time::{Instant, Span};
+
+use super::renewal::Renewed;
 
 /// While there is traffic, a snapshot is renewed in the background when it is so old.
 const RENEW_AFTER: Span = Span::from_millis(1_000);
@@ -28,6 +30,9 @@ const REFRESH_DEADLINE: Span = Span::from_millis(2_000);
 
 /// A snapshot older than this is renewed by the request that needs it.
 const STALE_AFTER: Span = Span::from_millis(2_000);
+
+/// A snapshot older than this says nothing any more: each request that needs it asks by itself.
+const USELESS_AFTER: Span = Span::from_secs(10);
 
 /// After a failed call nobody calls for so long: a room in trouble is left alone, and visitors get
 /// their answer at once.
@@ -46,6 +51,8 @@ pub(super) struct Isolate {
     pub(super) keys: Result<Keys, String>,
     /// The keys of assertions for the origin, where the secret exists.
     pub(super) origin_keys: Option<Result<Keys, String>>,
+    /// Whether anteroom speaks of visitors to the origin, so that no client may.
+    pub(super) asserts: bool,
     /// `ORIGIN`: where requests go instead of the zone's own origin.
     pub(super) origin: Option<String>,
     rooms: Vec<RefCell<Known>>,
@@ -59,6 +66,7 @@ struct Known {
     failed_at: Option<Instant>,
     polled: Vec<TicketNumber>,
     returned: BTreeSet<TicketNumber>,
+    renewals: BTreeMap<TicketNumber, Renewed>,
 }
 
 thread_local! {
@@ -98,11 +106,27 @@ impl Isolate {
             routes: Routes::new(&site),
             pages: Pages::new(packed::pages()),
             keys,
+            asserts: origin_keys.is_some() || site.rooms.iter().any(|room| room.origin_assertion),
             origin_keys,
             origin: origin.filter(|origin| !origin.is_empty()),
             rooms: site.rooms.iter().map(|_| RefCell::default()).collect(),
             site,
         })
+    }
+
+    /// The keys of a room's passes.
+    ///
+    /// # Errors
+    /// What is missing for the room to do what it was declared to do.
+    pub(super) fn keys_for(&self, room: &Room) -> Result<&Keys, String> {
+        match (&self.origin_keys, room.origin_assertion) {
+            (None, true) => Err(format!(
+                "room {} has origin_assertion, and {ORIGIN_KEYS} is not set",
+                room.name
+            )),
+            (Some(Err(fault)), true) => Err(fault.clone()),
+            _ => self.keys.as_ref().map_err(Clone::clone),
+        }
     }
 
     fn known<T>(&self, room: usize, read: impl FnOnce(&mut Known) -> T) -> Option<T> {
@@ -177,15 +201,16 @@ impl Isolate {
         self.known(room, |known| known.failed_at = Some(now));
     }
 
-    /// The report to send, if it is time to renew the snapshot and nobody is at it.
+    /// The report to send, if it is time to renew the snapshot and nobody is at it. On a snapshot
+    /// that is too old for anything nobody waits for another.
     pub(super) fn start_refresh(&self, room: usize, now: Instant) -> Option<Request> {
         self.known(room, |known| {
-            let fresh = known
-                .snapshot
-                .as_ref()
-                .is_some_and(|(_, heard)| *heard + RENEW_AFTER > now);
-            let resting = known.failed_at.is_some_and(|at| now < at + BREATHER);
-            if fresh || resting || known.refreshing_until > now {
+            let heard = known.snapshot.as_ref().map(|(_, heard)| *heard);
+            let is_fresh = heard.is_some_and(|heard| heard + RENEW_AFTER > now);
+            let is_useless = heard.is_none_or(|heard| heard + USELESS_AFTER <= now);
+            let is_resting = known.failed_at.is_some_and(|at| now < at + BREATHER);
+            let is_underway = known.refreshing_until > now && !is_useless;
+            if is_fresh || is_resting || is_underway {
                 return None;
             }
             known.refreshing_until = now + REFRESH_DEADLINE;
@@ -193,9 +218,23 @@ impl Isolate {
         })?
     }
 
-    /// The report to send with a call that is made now in any case.
-    pub(super) fn report(&self, room: usize) -> Request {
-        self.known(room, Known::report).unwrap_or_default()
+    /// Takes what is remembered of the last renewal of a session. A refusal stays.
+    pub(super) fn renewal(&self, room: usize, number: TicketNumber) -> Option<Renewed> {
+        self.known(room, |known| match known.renewals.get(&number) {
+            Some(Renewed::Until(_)) => known.renewals.remove(&number),
+            other => other.copied(),
+        })?
+    }
+
+    /// Remembers how a renewal has ended.
+    pub(super) fn remember_renewal(&self, room: usize, number: TicketNumber, renewed: Renewed) {
+        self.known(room, |known| {
+            if known.renewals.len() >= REPORT {
+                // The lowest number has most likely left.
+                known.renewals.pop_first();
+            }
+            known.renewals.insert(number, renewed);
+        });
     }
 
     /// Notes a counted poll for the next report.

@@ -11,12 +11,14 @@ mod edge;
 mod forward;
 mod headers;
 mod isolate;
+mod passage;
 #[cfg(feature = "planted-panic")]
 mod planted;
 mod renewal;
 mod room_object;
+mod url;
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
@@ -37,6 +39,16 @@ pub fn fetch(
     env: Env,
     ctx: worker::worker_sys::Context,
 ) -> Result<Promise, JsValue> {
+    // A panic before there is a future to catch it in.
+    catch_unwind(AssertUnwindSafe(|| enter(request, env, ctx)))
+        .unwrap_or_else(|_panic| Ok(answer::failed()))
+}
+
+fn enter(
+    request: web_sys::Request,
+    env: Env,
+    ctx: worker::worker_sys::Context,
+) -> Result<Promise, JsValue> {
     let isolate = match Isolate::get(&env) {
         Ok(isolate) => isolate,
         Err(message) => return Ok(answer::broken(&message)),
@@ -48,12 +60,12 @@ pub fn fetch(
     let Some(room) = isolate.site.rooms.get(matched.room) else {
         return forward::plainly(isolate, request);
     };
-    if room.suspended {
+    if room.suspended && !matched.leave && !Covered::is_poll(&request) {
         return forward::plainly(isolate, request);
     }
-    let keys = match &isolate.keys {
+    let keys = match isolate.keys_for(room) {
         Ok(keys) => keys,
-        Err(message) => return Ok(answer::broken(message)),
+        Err(message) => return Ok(answer::broken(&message)),
     };
     let ctx = Context::new(ctx);
     let covered = Covered::look(isolate, room, keys, &matched, request);

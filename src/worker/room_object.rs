@@ -20,8 +20,10 @@
 //!
 //! # Storage
 //!
-//! `checkpoint(part, body)` holds a book, cut into parts because a row may have 2 MB at most;
-//! `journal(sequence, body)` the rows since. Both are versioned (`room::ledger::journal`).
+//! `checkpoint(sequence, part, parts, body)` holds a book as of a row, cut into parts because a row
+//! may have 2 MB at most; `journal(sequence, body)` the rows since. Both are versioned
+//! (`room::ledger::journal`). A new checkpoint is written whole before the old one and the rows that
+//! it replaces are deleted, so that a write that fails half-way leaves the old state in force.
 //!
 //! [`Storage::sync`]: worker::Storage::sync
 
@@ -44,6 +46,11 @@ use crate::room::policy::Policy;
 /// A checkpoint is written when the journal has grown to this many bytes, or to the size of the last
 /// checkpoint if that is more: so rows are rewritten once on average.
 const CHECKPOINT_AFTER: usize = 256 * 1024;
+
+/// The parts of the newest checkpoint that is whole.
+const NEWEST_CHECKPOINT: &str = "SELECT body FROM checkpoint WHERE sequence = \
+    (SELECT max(sequence) FROM (SELECT sequence FROM checkpoint \
+    GROUP BY sequence HAVING count(*) = max(parts))) ORDER BY part";
 
 /// The size of a part of a checkpoint.
 const PART: usize = 1024 * 1024;
@@ -130,6 +137,8 @@ impl DurableObject for Room {
 
 /// Handles what has been heard, batch after batch, until nothing is left.
 async fn run_batches(inner: Rc<Inner>) {
+    let inner = Batching(inner);
+    let inner = &inner.0;
     loop {
         let (requests, answers): (Vec<_>, Vec<_>) = inner.heard.take().into_iter().unzip();
         if requests.is_empty() {
@@ -155,7 +164,16 @@ async fn run_batches(inner: Rc<Inner>) {
             }
         }
     }
-    inner.batching.set(false);
+}
+
+/// Says that no batch is run any more, however the loop ends: else the next request would wait for
+/// a loop that is gone.
+struct Batching(Rc<Inner>);
+
+impl Drop for Batching {
+    fn drop(&mut self) {
+        self.0.batching.set(false);
+    }
 }
 
 /// The responses of a batch, and whether they must wait for the storage.
@@ -204,13 +222,10 @@ impl Inner {
     fn store(&self, kept: &mut Kept, row: &Row) -> Result<(), String> {
         let body = journal::encode_row(row).map_err(|error| error.to_string())?;
         kept.journal_bytes += body.len();
-        let sequence = i64::try_from(row.sequence).map_err(|error| error.to_string())?;
+        let sequence = integer(row.sequence)?;
         self.exec(
             "INSERT INTO journal (sequence, body) VALUES (?, ?)",
-            vec![
-                SqlStorageValue::Integer(sequence),
-                SqlStorageValue::Blob(body),
-            ],
+            vec![sequence, SqlStorageValue::Blob(body)],
         )?;
         if kept.journal_bytes > CHECKPOINT_AFTER.max(kept.checkpoint_bytes) {
             self.checkpoint(kept)?;
@@ -218,22 +233,25 @@ impl Inner {
         Ok(())
     }
 
-    /// Replaces the checkpoint and empties the journal. Writes without an await in between are one
-    /// transaction.
+    /// Replaces the checkpoint and empties the journal.
     fn checkpoint(&self, kept: &mut Kept) -> Result<(), String> {
         let book = kept.ledger.book();
         let bytes = journal::encode_book(book).map_err(|error| error.to_string())?;
-        self.exec("DELETE FROM checkpoint", Vec::new())?;
+        let sequence = integer(book.sequence)?;
+        let parts = integer(bytes.len().div_ceil(PART) as u64)?;
         for (part, body) in (0..).zip(bytes.chunks(PART)) {
+            let part = SqlStorageValue::Integer(part);
+            let body = SqlStorageValue::Blob(body.to_vec());
             self.exec(
-                "INSERT INTO checkpoint (part, body) VALUES (?, ?)",
-                vec![
-                    SqlStorageValue::Integer(part),
-                    SqlStorageValue::Blob(body.to_vec()),
-                ],
+                "INSERT OR REPLACE INTO checkpoint (sequence, part, parts, body) VALUES (?, ?, ?, ?)",
+                vec![sequence.clone(), part, parts.clone(), body],
             )?;
         }
-        self.exec("DELETE FROM journal", Vec::new())?;
+        self.exec(
+            "DELETE FROM checkpoint WHERE sequence <> ?",
+            vec![sequence.clone()],
+        )?;
+        self.exec("DELETE FROM journal WHERE sequence <= ?", vec![sequence])?;
         kept.checkpoint_bytes = bytes.len();
         kept.journal_bytes = 0;
         Ok(())
@@ -241,14 +259,13 @@ impl Inner {
 
     fn load(&self) -> Result<Kept, String> {
         for table in [
-            "CREATE TABLE IF NOT EXISTS checkpoint (part INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+            "CREATE TABLE IF NOT EXISTS checkpoint (sequence INTEGER, part INTEGER, \
+             parts INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (sequence, part))",
             "CREATE TABLE IF NOT EXISTS journal (sequence INTEGER PRIMARY KEY, body BLOB NOT NULL)",
         ] {
             self.exec(table, Vec::new())?;
         }
-        let checkpoint = self
-            .bodies("SELECT body FROM checkpoint ORDER BY part")?
-            .concat();
+        let checkpoint = self.bodies(NEWEST_CHECKPOINT)?.concat();
         let bodies = self.bodies("SELECT body FROM journal ORDER BY sequence")?;
         let now = clock::now();
         if checkpoint.is_empty() {
@@ -299,12 +316,23 @@ impl Inner {
     }
 }
 
+/// A number as the storage keeps it.
+fn integer(value: u64) -> Result<SqlStorageValue, String> {
+    i64::try_from(value)
+        .map(SqlStorageValue::Integer)
+        .map_err(|error| error.to_string())
+}
+
 /// The journal's rows, which must follow the checkpoint one by one.
 fn rows_after(book: &Book, bodies: &[Vec<u8>]) -> Result<Vec<Row>, String> {
     let mut expected = book.sequence;
     let mut rows = Vec::with_capacity(bodies.len());
     for body in bodies {
         let row = journal::decode_row(body).map_err(|error| error.to_string())?;
+        if row.sequence <= book.sequence {
+            // Left over from before the checkpoint.
+            continue;
+        }
         expected += 1;
         if row.sequence != expected {
             return Err(format!(

@@ -64,9 +64,6 @@ pub const CLAIM_WINDOW: Span = Span::from_secs(30);
 /// The life of a provisional pass.
 pub const PROVISIONAL: Span = Span::from_secs(60);
 
-/// A room that has heard nobody for so long takes it that nobody could reach it.
-const SILENCE: Span = Span::from_secs(30);
-
 /// A renewal that would lengthen a session by less than this is answered but not stored: a hundred
 /// requests sent at once make one row.
 const LEAST_RENEWAL: Span = Span::from_secs(1);
@@ -182,7 +179,11 @@ impl Ledger {
 
     fn advance(&mut self, now: Instant, policy: &Policy) {
         let quiet = now.since(self.heard);
-        let silence = if quiet > SILENCE { quiet } else { Span::ZERO };
+        let silence = if quiet > policy.absent_after() {
+            quiet
+        } else {
+            Span::ZERO
+        };
         self.book.advance(now, silence);
         self.heard = self.book.time;
         if silence > Span::ZERO {
@@ -349,7 +350,8 @@ impl Ledger {
         } else if slot.provisional {
             slot.admitted + policy.session
         } else {
-            return Reply::NotRenewed;
+            // Made whole before; the acknowledgement may have been lost.
+            slot.expires
         };
         if policy.drain_over_limit && self.book.active() > policy.total_active_users {
             return Reply::NotRenewed;

@@ -602,8 +602,13 @@ fn without_renewal_a_session_ends_when_it_must() {
         ..policy(1, 100)
     });
     room.arrive(1);
+    let end = room.clock + Span::from_secs(300);
     room.pass_time(200);
-    assert_eq!(room.renew(1), Reply::NotRenewed);
+    let reply = room.renew(1);
+    assert!(
+        matches!(reply, Reply::Admitted { expires, .. } if expires == end),
+        "{reply:?}"
+    );
     room.pass_time(105);
     assert_eq!(room.renew(1), Reply::Over);
 }

@@ -1,0 +1,151 @@
+//! From a covered request to the origin, and from the origin's answer to the visitor.
+
+use wasm_bindgen::JsValue;
+use web_sys::{Request, Response};
+use worker::{Context, Env};
+
+use super::edge::{ARRIVAL_PATIENCE, Covered, Prepared};
+use super::renewal::Renewal;
+use super::{call, clock, forward};
+use crate::gate::cookie;
+use crate::gate::header;
+use crate::gate::token::Standing;
+use crate::origin::assertion;
+use crate::room::message::Message;
+use crate::room::number::{Incarnation, TicketNumber};
+
+impl Prepared {
+    /// The origin answers; what the visitor now holds goes along.
+    pub(super) async fn pass(
+        &self,
+        env: &Env,
+        now_holds: Option<Standing>,
+    ) -> Result<Response, JsValue> {
+        let standing = now_holds.or(self.covered.standing());
+        let response = forward::and_wait(self.covered.isolate, self.outgoing(standing)?).await;
+        let response = response.unwrap_or_else(|error| self.no_answer(&error));
+        self.hand_back(env, response, standing, now_holds).await
+    }
+
+    /// The same, and meanwhile the room is asked to renew the session. Its acknowledgement is
+    /// waited for until a moment after the origin's header fields are there; without it the old pass
+    /// stays.
+    pub(super) async fn pass_and_renew(
+        &self,
+        env: &Env,
+        ctx: &Context,
+        number: TicketNumber,
+        incarnation: Incarnation,
+    ) -> Result<Response, JsValue> {
+        let standing = self.covered.standing();
+        let Some(Standing::Admitted {
+            issued, expires, ..
+        }) = standing
+        else {
+            return self.pass(env, None).await;
+        };
+        let origin = forward::and_wait(self.covered.isolate, self.outgoing(standing)?);
+        let renewal = Renewal {
+            env,
+            ctx,
+            covered: &self.covered,
+            number,
+            incarnation,
+            issued,
+            expires,
+        };
+        let (response, renewed) = renewal.alongside(origin).await;
+        let response = response.unwrap_or_else(|error| self.no_answer(&error));
+        self.hand_back(env, response, standing, renewed).await
+    }
+
+    /// The request as the origin shall see it: as it came, unless the room wants otherwise.
+    fn outgoing(&self, standing: Option<Standing>) -> Result<Request, JsValue> {
+        let Covered {
+            isolate,
+            room,
+            request,
+            fields: received,
+            now,
+            ..
+        } = &self.covered;
+        let mut fields = Vec::new();
+        if room.strip_cookie
+            && let Some(cookies) = received.read("Cookie")
+        {
+            fields.push(("Cookie", cookie::strip(&cookies, &room.cookie.name)));
+        }
+        if room.origin_assertion
+            && let Some(Ok(keys)) = &isolate.origin_keys
+            && let Some(Standing::Admitted { number, .. }) = standing
+        {
+            let assertion = assertion::assert_admitted(keys, &room.name, number, *now);
+            fields.push((header::ASSERTION, Some(assertion)));
+        } else if received.read(header::ASSERTION).is_some() {
+            // Nobody but us says who was admitted.
+            fields.push((header::ASSERTION, None));
+        }
+        if fields.is_empty() {
+            Ok(Clone::clone(request))
+        } else {
+            forward::with_fields(request, &fields)
+        }
+    }
+
+    /// The origin's answer on its way to the visitor.
+    async fn hand_back(
+        &self,
+        env: &Env,
+        response: Response,
+        standing: Option<Standing>,
+        now_holds: Option<Standing>,
+    ) -> Result<Response, JsValue> {
+        let Covered {
+            isolate,
+            index,
+            room,
+            ..
+        } = self.covered;
+        if !room.revoke_enabled || response.status() == 101 {
+            return self.with_pass(response, now_holds);
+        }
+        let Some(command) = response.headers().get(header::COMMAND)? else {
+            return self.with_pass(response, now_holds);
+        };
+        let response = forward::without_field(&response, header::COMMAND)?;
+        let Some(Standing::Admitted {
+            number,
+            incarnation,
+            ..
+        }) = standing
+        else {
+            return Ok(response);
+        };
+        if !command.trim().eq_ignore_ascii_case("revoke") {
+            return self.with_pass(response, now_holds);
+        }
+        let leave = Message::Leave {
+            number,
+            incarnation,
+        };
+        match call::ask(env, &room.id, leave, ARRIVAL_PATIENCE).await {
+            Ok((_, snapshot)) => isolate.learn(index, snapshot, clock::now()),
+            Err(error) => worker::console_warn!("room {}: revoke: {error}", room.name),
+        }
+        forward::with_cookie(&response, &self.no_cookie())
+    }
+
+    fn with_pass(
+        &self,
+        response: Response,
+        now_holds: Option<Standing>,
+    ) -> Result<Response, JsValue> {
+        match now_holds {
+            // A WebSocket would be lost with the response that it came in.
+            Some(standing) if response.status() != 101 => {
+                forward::with_cookie(&response, &self.cookie(standing))
+            }
+            _ => Ok(response),
+        }
+    }
+}
