@@ -9,7 +9,7 @@ import { until } from '../e2e/harness/until.mjs';
 import { launch, shows, visitor } from './chromium.mjs';
 
 const { origin, server } = await stage();
-const ROOMS = [1, 2, 3, 4, 5, 6].map((number) => `one-${number}.test`);
+const ROOMS = [1, 2, 3, 4, 5, 6, 7].map((number) => `one-${number}.test`);
 const HOSTS = [...ROOMS, 'unrevoked.test', 'uncovered.test'];
 const browser = await launch(Object.fromEntries(HOSTS.map((host) => [host, server.port])));
 origin.on('/', { headers: ['Content-Type', 'text/html'], body: '<title>The site</title><h1>The site</h1>' });
@@ -145,5 +145,24 @@ test('says what has changed to a screen reader', async () => {
   const bar = tab.page.getByRole('progressbar', { name: 'How far you have come' });
   assert.equal(await bar.getAttribute('max'), '100');
   assert.match(await bar.getAttribute('value'), /^\d+$/);
+  await guest.leave();
+});
+
+test('without a connection it says so, and goes on when there is one again', async () => {
+  const url = 'http://one-7.test/';
+  const first = await taken(url);
+  const guest = await visitor(browser);
+  const tab = await guest.open(url);
+  await shows(tab, 'position', /^1$/);
+  const alert = tab.page.getByRole('alert');
+  assert.equal(await alert.isVisible(), false);
+
+  await guest.context.setOffline(true);
+  await alert.filter({ hasText: 'The connection is down.' }).waitFor();
+  assert.equal(await tab.page.locator('#position').textContent(), '1', 'the place stays on show');
+  await guest.context.setOffline(false);
+  await alert.waitFor({ state: 'hidden' });
+  await first.leave(url);
+  await tab.page.getByRole('heading', { name: 'The site' }).waitFor();
   await guest.leave();
 });
