@@ -1,6 +1,6 @@
 // How the waiting page looks: facts that hold on every screen and in every language, with a picture each.
 //
-// The pictures go to target/pictures. `PICTURES=docs/images` renews those of the README.
+// The pictures go to target/pictures. Those in docs/images are some of them, reduced to 256 colours.
 
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
@@ -15,11 +15,11 @@ import { contrasts } from './contrast.mjs';
 import { launch, shows, visitor } from './chromium.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const folder = join(root, process.env.PICTURES ?? 'target/pictures');
+const folder = join(root, 'target/pictures');
 mkdirSync(folder, { recursive: true });
 
 const { server } = await stage();
-const URL = 'http://one-1.test/';
+const SITE = 'http://one-1.test/';
 const browser = await launch({ 'one-1.test': server.port });
 
 const WIDE = { width: 960, height: 760 };
@@ -32,19 +32,19 @@ let line;
 
 before(async () => {
   const inside = new Visitor(server);
-  await inside.open(URL);
+  await inside.open(SITE);
   line = Array.from({ length: 20 }, () => new Visitor(server));
-  for (const each of line) await each.queue(URL);
+  for (const each of line) await each.queue(SITE);
   const guest = await visitor(browser);
-  const tab = await guest.open(URL);
+  const tab = await guest.open(SITE);
   await shows(tab, 'position', /^21$/);
 
   // Six lose patience; two get in, of whom one goes on: that makes a speed.
-  for (const each of line.splice(2, 6)) await each.leave(URL);
-  await inside.leave(URL);
+  for (const each of line.splice(2, 6)) await each.leave(SITE);
+  await inside.leave(SITE);
   const [next, last] = line.splice(0, 2);
   await enters(next);
-  await next.leave(URL);
+  await next.leave(SITE);
   await enters(last);
   await shows(tab, 'position', /^13$/);
   await tab.page.locator('#wait', { hasText: 'minutes' }).waitFor({ timeout: 40_000 });
@@ -53,10 +53,10 @@ before(async () => {
 });
 
 // Those who do not poll are soon no longer counted.
-beforeEach(() => Promise.all(line.map((each) => each.poll(URL))));
+beforeEach(() => Promise.all(line.map((each) => each.poll(SITE))));
 
 const enters = (each) =>
-  until('the turn', async () => (await each.poll(URL)).json().cfWaitingRoom.admitted, { every: 1_000 });
+  until('the turn', async () => (await each.poll(SITE)).json().cfWaitingRoom.admitted, { every: 1_000 });
 
 const overflow = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
 
@@ -75,7 +75,7 @@ for (const { name, locale, number = '13', heading, ahead, viewport = WIDE, ...op
 ]) {
   test(`${name}: ${locale} in ${viewport.width} pixels`, async () => {
     const guest = await visitor(browser, { locale, viewport, deviceScaleFactor: 2, storageState, ...options });
-    const tab = await guest.open(URL);
+    const tab = await guest.open(SITE);
     // As the server wrote it, and as the script writes it over.
     for (const by of ['server', 'script']) {
       const html = tab.page.locator('html');
@@ -97,11 +97,11 @@ for (const { name, locale, number = '13', heading, ahead, viewport = WIDE, ...op
 for (const locale of ['en-US', 'ja-JP', 'es-ES', 'de-DE', 'fr-FR', 'ar-EG']) {
   test(`${locale} fits into 320 pixels`, async () => {
     const guest = await visitor(browser, { locale, viewport: SMALLEST, storageState });
-    const tab = await guest.open(URL);
+    const tab = await guest.open(SITE);
     await shows(tab, 'updated', /./);
     assert.equal(await tab.page.locator('html').getAttribute('lang'), locale);
     assert.equal(await tab.page.evaluate(overflow), 0);
-    await tab.page.screenshot({ path: join(root, `target/smallest-${locale}.png`), fullPage: true });
+    await tab.page.screenshot({ path: join(folder, `smallest-${locale}.png`), fullPage: true });
     await guest.leave();
   });
 }
@@ -109,7 +109,7 @@ for (const locale of ['en-US', 'ja-JP', 'es-ES', 'de-DE', 'fr-FR', 'ar-EG']) {
 for (const colorScheme of ['light', 'dark']) {
   test(`every text has enough contrast when ${colorScheme}`, async () => {
     const guest = await visitor(browser, { colorScheme, storageState });
-    const tab = await guest.open(URL);
+    const tab = await guest.open(SITE);
     const all = await tab.page.evaluate(contrasts);
     assert.ok(all.length > 10, 'texts are found');
     const dim = all.filter((each) => each.ratio < 4.5);
