@@ -21,8 +21,7 @@ const TICKET_LIFE: Span = Span::from_secs(60);
 /// a number.
 const AT_ONCE_SECONDS: u32 = 2;
 
-/// A poll counts if it comes no more than this, and an eighth of its interval, before its time:
-/// clients' timers are no clockwork, and the page spreads its polls by a tenth.
+/// A called visitor asks the room no more often than this.
 const EARLY: Span = Span::from_secs(1);
 
 /// An expected wait up to this is near.
@@ -339,7 +338,9 @@ impl Request<'_> {
                 answer.users_ahead = ahead;
                 answer.refresh_seconds = self.refresh_seconds(state, ahead);
                 let interval = Span::from_secs(u64::from(answer.refresh_seconds));
-                let early = EARLY + Span::from_millis(interval.as_millis() / 8);
+                // An eighth of the interval early is in time: clients' timers are no clockwork, and
+                // the page spreads its polls by a tenth.
+                let early = Span::from_millis(interval.as_millis() / 8);
                 let counts = self.now + early >= last_poll + interval;
                 let last_poll = if counts { self.now } else { last_poll };
                 let expires = if counts {
