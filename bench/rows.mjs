@@ -43,7 +43,7 @@ async function seenByOrigin(row, port, headers) {
 }
 
 /**
- * The rows. `worker` is which of the two serves; `visitor` makes whose cookie is sent; `check` looks at
+ * The rows. `worker` is which one serves, anteroom if none is named; `visitor` makes whose cookie is sent; `check` looks at
  * one answer, `forwarded` at what the origin got. `goal` is the least ratio to pass_through.
  */
 export const ROWS = [
@@ -89,6 +89,7 @@ export const ROWS = [
   },
   {
     name: "assertion",
+    worker: "asserting",
     host: "asserted.test",
     visitor: admitted,
     check: passes,

@@ -2,7 +2,7 @@
 // loopback, wrk. The rows take turns, several rounds in one run; what slows the machine down for a while
 // slows a round's pass_through too, so ratios are taken within a round, and medians over the rounds.
 //
-//   node bench/run.mjs [--rounds N] [--seconds S] [--worker DIR]
+//   node bench/run.mjs [--rounds N] [--seconds S]
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
@@ -21,19 +21,16 @@ const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "7" },
     seconds: { type: "string", default: "4" },
-    // An already built Worker with the rooms of bench/rooms.toml.
-    worker: { type: "string" },
   },
 });
 const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
 
-function build() {
-  const out = "target/bench-worker";
+function build(out, rooms) {
   const { status } = spawnSync("scripts/build-worker.sh", ["--out", out], {
     cwd: ROOT,
     stdio: "inherit",
-    env: { ...process.env, ANTEROOM_ROOMS: "bench/rooms.toml" },
+    env: { ...process.env, ANTEROOM_ROOMS: rooms },
   });
   if (status !== 0) throw new Error("the Worker does not build");
   return join(ROOT, out);
@@ -117,7 +114,8 @@ function print(about, rows) {
 }
 
 async function main() {
-  const worker = values.worker ?? build();
+  const worker = build("target/bench-worker", "bench/rooms.toml");
+  const asserting = build("target/bench-assertion-worker", "bench/assertion.toml");
   const loadBefore = loadavg()[0];
   await using stack = new AsyncDisposableStack();
   // A signal ends what was started, too.
@@ -129,9 +127,14 @@ async function main() {
   const origin = await serve({ worker: join(ROOT, "bench/origin.mjs"), origin: nowhere });
   const address = `127.0.0.1:${origin.port}`;
   const plain = await serve({ worker: join(ROOT, "bench/pass-through.mjs"), origin: address });
-  const anteroom = await serve({ worker, origin: address, objects: { ROOM: "Room" } });
+  const objects = { ROOM: "Room" };
+  const servers = {
+    plain,
+    anteroom: await serve({ worker, origin: address, objects, bindings: { ANTEROOM_ORIGIN_KEYS: undefined } }),
+    asserting: await serve({ worker: asserting, origin: address, objects }),
+  };
 
-  const results = await measure((row) => (row.worker === "plain" ? plain : anteroom).port);
+  const results = await measure((row) => servers[row.worker ?? "anteroom"].port);
   const rows = summarise(results);
   const about = describe(loadBefore, results.get("pass_through").length);
   mkdirSync(join(ROOT, "target"), { recursive: true });

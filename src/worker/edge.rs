@@ -1,37 +1,28 @@
-//! A request for a covered URL: what is read of it, whom it asks, who answers.
+//! A request for a covered URL that cannot pass at once: whom it asks, who answers.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use futures_channel::oneshot;
 use futures_util::FutureExt;
 use futures_util::future::select;
 use wasm_bindgen::JsValue;
-use web_sys::{Request, Response};
+use web_sys::Response;
 use worker::{Context, Delay, Env};
 
 use super::answer;
-use super::headers::Fields;
-use super::isolate::Isolate;
-use super::url::{authority, host_of};
+use super::covered::Covered;
 use super::{call, clock};
-use crate::gate::answer::{Asked, leave_url};
-use crate::gate::binding::{Binding, bind};
+use crate::gate::answer::Asked;
 use crate::gate::cookie;
 use crate::gate::cors::Cors;
 use crate::gate::decision::{self, Change, Kind, Outcome, Step};
 use crate::gate::header;
-use crate::gate::intent::{self, Intent};
-use crate::gate::keys::Keys;
-use crate::gate::memory::Memory;
-use crate::gate::route::Match;
+use crate::gate::intent::Intent;
 use crate::gate::token::{Standing, Token};
-use crate::gate::visitor::Visitor;
 use crate::room::message::Message;
 use crate::room::number::TicketId;
 use crate::room::snapshot::Snapshot;
-use crate::site::room::{BindPass, FirstPass, Room};
-use crate::time::{Instant, Span};
+use crate::time::Instant;
 
 /// A visitor who needs an answer from the room waits for it so long and no longer.
 pub(super) const ARRIVAL_PATIENCE: Duration = Duration::from_secs(3);
@@ -39,185 +30,20 @@ pub(super) const ARRIVAL_PATIENCE: Duration = Duration::from_secs(3);
 /// A request that finds a snapshot too old waits so long for a new one, then uses what it has.
 const LOOK_PATIENCE: Duration = Duration::from_millis(300);
 
-/// A refresh in the background.
-const REFRESH_PATIENCE: Duration = Duration::from_secs(2);
-
-/// First passes that come back are reported while they are so young.
-const YOUNG: Span = Span::from_secs(60);
-
-/// A covered request: who asks, as far as one look at the cookie tells.
-pub(super) struct Covered {
-    pub(super) isolate: &'static Isolate,
-    pub(super) index: usize,
-    pub(super) room: &'static Room,
-    pub(super) keys: &'static Keys,
-    pub(super) request: Request,
-    pub(super) fields: Fields,
-    pub(super) https: bool,
-    pub(super) visitor: Visitor,
-    pub(super) binding: Option<Binding>,
-    pub(super) now: Instant,
-}
-
-impl Covered {
-    /// Reads the cookie, and what the room binds its passes to, if it does.
-    pub(super) fn look(
-        isolate: &'static Isolate,
-        room: &'static Room,
-        keys: &'static Keys,
-        matched: &Match<'_>,
-        request: Request,
-    ) -> Self {
-        #[cfg(feature = "planted-panic")]
-        super::planted::in_request(&request, "look");
-        let now = clock::now();
-        let fields = Fields::of(&request);
-        let binding = match room.bind_pass {
-            BindPass::None => None,
-            setting => bind(
-                setting,
-                fields.read("User-Agent").as_deref(),
-                fields.read("CF-Connecting-IP").as_deref(),
-            ),
-        };
-        let cookies = fields.read("Cookie");
-        let visitor = Visitor::recognize(keys, room, cookies.as_deref(), binding.as_ref(), now);
-        let visitor = isolate
-            .memory(matched.room, |room| visitor.checked(room.snapshot()))
-            .unwrap_or(visitor);
-        Self {
-            isolate,
-            index: matched.room,
-            room,
-            keys,
-            request,
-            fields,
-            https: matched.https,
-            visitor,
-            binding,
-            now,
-        }
-    }
-
-    /// Whether the visitor is admitted and nothing but the origin has anything to say. This is what
-    /// every request of an admitted visitor pays: the look above, and one more field read here.
-    pub(super) fn may_pass_at_once(&self, matched: &Match<'_>) -> bool {
-        let Some(standing @ Standing::Admitted { number, issued, .. }) = self.standing() else {
-            return false;
-        };
-        let touches = self.room.revoke_enabled
-            || self.room.origin_assertion
-            || self.room.strip_cookie
-            || matched.leave
-            || matched.disputed
-            || decision::renewal_is_due(self.room, &standing, self.now)
-            || intent::is_poll(&|name| self.fields.read(name));
-        if self.room.first_pass != FirstPass::Full && self.now < issued + YOUNG {
-            self.memory(|room| room.note_return(number));
-        }
-        !touches
-    }
-
-    /// Whether the request is a poll of the waiting page, which is never handed on.
-    pub(super) fn is_poll(request: &Request) -> bool {
-        let fields = Fields::of(request);
-        intent::is_poll(&|name| fields.read(name))
-    }
-
-    /// The request, to be handed on.
-    pub(super) fn into_request(self) -> Request {
-        self.request
-    }
-
-    /// What the isolate remembers of the room.
-    fn memory<T>(&self, with: impl FnOnce(&mut Memory) -> T) -> Option<T> {
-        self.isolate.memory(self.index, with)
-    }
-
-    pub(super) fn standing(&self) -> Option<Standing> {
-        self.visitor.token.map(|token| token.standing)
-    }
-
-    /// Renews the snapshot in the background, if it is time and nobody is at it ([`Memory::start_refresh`]).
-    /// The receiver is told when it is there.
-    pub(super) fn refresh_if_due(
-        &self,
-        env: &Env,
-        ctx: &Context,
-        needs: bool,
-    ) -> Option<oneshot::Receiver<()>> {
-        let report = self
-            .memory(|room| room.start_refresh(self.now, needs))
-            .flatten()?;
-        let (done, is_done) = oneshot::channel();
-        let (isolate, index, room, env) = (self.isolate, self.index, self.room, env.clone());
-        ctx.wait_until(async move {
-            match call::look(&env, &room.id, &report, REFRESH_PATIENCE).await {
-                Ok(snapshot) => isolate.heard(index, snapshot),
-                Err(error) => {
-                    isolate.unheard(index, &error);
-                }
-            }
-            // Most requests do not wait for it.
-            let _ = done.send(());
-        });
-        Some(is_done)
-    }
-
-    /// Reads the rest of what the answer depends on.
-    pub(super) fn prepare(self, url: &str, matched: &Match<'_>) -> Prepared {
-        let path = String::from_utf8_lossy(matched.path()).into_owned();
-        let host = host_of(url).to_ascii_lowercase();
-        let read = |name: &str| self.fields.read(name);
-        let method = self.request.method();
-        let own_origin = format!(
-            "{}://{}",
-            if self.https { "https" } else { "http" },
-            authority(url)
-        );
-        let intent = intent::classify(&method, &path, &read);
-        let refusal = if matched.disputed {
-            Some(Kind::Ambiguous)
-        } else if matched.leave && method != "POST" && method != "OPTIONS" {
-            Some(Kind::PostOnly)
-        } else if intent == Intent::Leave && !intent::is_same_origin(&own_origin, &read) {
-            Some(Kind::Forged)
-        } else {
-            None
-        };
-        let may_redirect = method == "GET" && refusal.is_none();
-        let redirect = may_redirect.then(|| matched.redirect()).flatten();
-        Prepared {
-            leave_url: leave_url(self.room, &host, &path),
-            intent,
-            is_safe: matches!(method.as_str(), "GET" | "HEAD"),
-            refusal,
-            redirect,
-            accept: read("Accept"),
-            accept_language: read("Accept-Language"),
-            origin: read("Origin"),
-            is_embedded: intent::is_embedded(&read),
-            host,
-            path,
-            covered: self,
-        }
-    }
-}
-
 /// A covered request with all that its answer depends on.
 pub(super) struct Prepared {
     pub(super) covered: Covered,
-    intent: Intent,
-    is_safe: bool,
-    refusal: Option<Kind>,
-    redirect: Option<String>,
-    host: String,
-    path: String,
-    leave_url: String,
-    accept: Option<String>,
-    accept_language: Option<String>,
-    origin: Option<String>,
-    is_embedded: bool,
+    pub(super) intent: Intent,
+    pub(super) is_safe: bool,
+    pub(super) refusal: Option<Kind>,
+    pub(super) redirect: Option<String>,
+    pub(super) host: String,
+    pub(super) path: String,
+    pub(super) leave_url: String,
+    pub(super) accept: Option<String>,
+    pub(super) accept_language: Option<String>,
+    pub(super) origin: Option<String>,
+    pub(super) is_embedded: bool,
 }
 
 impl Prepared {

@@ -7,6 +7,7 @@ mod answer;
 mod binding;
 mod call;
 mod clock;
+mod covered;
 mod edge;
 mod forward;
 mod headers;
@@ -25,7 +26,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use worker::{Context, Env};
 
-use edge::Covered;
+use covered::Covered;
 use isolate::Isolate;
 
 /// The Worker's entry point.

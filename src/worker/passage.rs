@@ -4,7 +4,8 @@ use wasm_bindgen::JsValue;
 use web_sys::{Request, Response};
 use worker::{Context, Env};
 
-use super::edge::{ARRIVAL_PATIENCE, Covered, Prepared};
+use super::covered::Covered;
+use super::edge::{ARRIVAL_PATIENCE, Prepared};
 use super::renewal::Renewal;
 use super::{call, forward};
 use crate::gate::cookie;

@@ -12,7 +12,7 @@ use wasm_bindgen::JsValue;
 use web_sys::Response;
 use worker::{Context, Delay, Env};
 
-use super::edge::Covered;
+use super::covered::Covered;
 use super::isolate::Isolate;
 use super::{call, clock};
 use crate::gate::memory::Renewed;

@@ -596,6 +596,20 @@ fn a_place_outlives_a_room_that_nobody_can_reach() {
 }
 
 #[test]
+fn a_room_down_for_longer_than_a_session_lets_nobody_over_the_limit_when_it_is_back() {
+    let mut room = Watched::new(policy(2, 100));
+    (1..=4).for_each(|ticket| drop(room.arrive(ticket)));
+    room.clock = room.clock + Span::from_secs(1_000);
+    room.crash();
+    // Both sessions ended meanwhile. Who was inside asks anew, behind those who waited.
+    assert_eq!(room.renew(1), Reply::Over);
+    assert!(!is_admitted(room.arrive(5)));
+    assert!(is_admitted(room.claim(3)));
+    assert!(is_admitted(room.claim(4)));
+    assert!(!is_admitted(room.claim(5)));
+}
+
+#[test]
 fn without_renewal_a_session_ends_when_it_must() {
     let mut room = Watched::new(Policy {
         renewal: false,

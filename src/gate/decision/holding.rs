@@ -1,0 +1,149 @@
+//! What a visitor who does not get in holds from now on, and when they ask again.
+
+use super::{AT_ONCE_SECONDS, Answer, Change, FEW, Kind, NEAR, Request, Step, TICKET_LIFE};
+use crate::gate::token::Standing;
+use crate::page::facts::State;
+use crate::room::ledger::PLACE_KEPT;
+use crate::room::number::{Incarnation, TicketNumber};
+use crate::time::{Instant, Span};
+
+impl Request<'_> {
+    /// The visitor does not get in: they keep or renew what they hold, or get a ticket.
+    pub(super) fn stays_out(&self, state: State) -> Step {
+        if !self.intent.counts() {
+            return self.without_a_place();
+        }
+        let waits = matches!(
+            self.visitor.token.map(|token| token.standing),
+            Some(Standing::Waiting { .. })
+        );
+        if state == State::Rejecting && !waits {
+            let answer = self.answer(Kind::Waits(state), None);
+            return Step::Answer(Answer {
+                refresh_seconds: 0,
+                ..answer
+            });
+        }
+        match self.visitor.token.map(|token| token.standing) {
+            Some(Standing::Waiting {
+                number,
+                incarnation,
+                last_poll,
+                joined,
+                ahead_at_join,
+                expires,
+            }) => {
+                let ahead = self.snapshot.map(|snapshot| snapshot.users_ahead(number));
+                let mut answer = self.answer(Kind::Waits(state), None);
+                answer.users_ahead = ahead;
+                answer.refresh_seconds = self.refresh_seconds(state, ahead);
+                let interval = Span::from_secs(u64::from(answer.refresh_seconds));
+                // An eighth of the interval early is in time: clients' timers are no clockwork, and
+                // the page spreads its polls by a tenth.
+                let early = Span::from_millis(interval.as_millis() / 8);
+                let counts = self.now + early >= last_poll + interval;
+                let last_poll = if counts { self.now } else { last_poll };
+                let expires = if counts {
+                    self.now + PLACE_KEPT
+                } else {
+                    expires
+                };
+                let place = Standing::Waiting {
+                    number,
+                    incarnation,
+                    last_poll,
+                    joined,
+                    ahead_at_join,
+                    expires,
+                };
+                answer.last_updated = last_poll;
+                answer.holds = Some(place);
+                answer.cookie = if counts {
+                    Change::Set(place)
+                } else {
+                    Change::Keep
+                };
+                Step::Answer(answer)
+            }
+            _ => Step::Answer(self.joins(state)),
+        }
+    }
+
+    /// The answer to a visitor who is to come back with a ticket without a number.
+    pub(super) fn joins(&self, state: State) -> Answer {
+        let id = match self.visitor.token.map(|token| token.standing) {
+            Some(Standing::Ticket { id, .. }) => id,
+            _ => self.new_ticket,
+        };
+        let ticket = Standing::Ticket {
+            id,
+            issued: self.now,
+            expires: self.now + TICKET_LIFE,
+        };
+        let refresh_seconds = if self.reachable {
+            AT_ONCE_SECONDS
+        } else {
+            // Before the ticket ends, and not all at once when the room is back.
+            self.room.poll_far_seconds.min(30)
+        };
+        Answer {
+            cookie: Change::Set(ticket),
+            refresh_seconds,
+            ..self.answer(Kind::Waits(state), Some(ticket))
+        }
+    }
+
+    pub(super) fn place(
+        &self,
+        number: TicketNumber,
+        incarnation: Incarnation,
+        joined: Option<Instant>,
+        ahead: u64,
+    ) -> Standing {
+        let ahead_now = u32::try_from(ahead).unwrap_or(u32::MAX);
+        let (joined, ahead_at_join) = match (joined, self.visitor.token.map(|held| held.standing)) {
+            (
+                None,
+                Some(Standing::Waiting {
+                    number: held,
+                    joined,
+                    ahead_at_join,
+                    ..
+                }),
+            ) if held == number => (joined, ahead_at_join),
+            (joined, _) => (joined.unwrap_or(self.now), ahead_now),
+        };
+        Standing::Waiting {
+            number,
+            incarnation,
+            last_poll: self.now,
+            expires: self.now + PLACE_KEPT,
+            joined,
+            ahead_at_join,
+        }
+    }
+
+    pub(super) fn holds(&self, place: Standing, state: State, ahead: u64) -> Answer {
+        Answer {
+            cookie: Change::Set(place),
+            users_ahead: Some(ahead),
+            refresh_seconds: self.refresh_seconds(state, Some(ahead)),
+            ..self.answer(Kind::Waits(state), Some(place))
+        }
+    }
+
+    pub(super) fn refresh_seconds(&self, state: State, ahead: Option<u64>) -> u32 {
+        let near = ahead.is_some_and(|ahead| {
+            let wait = self
+                .snapshot
+                .and_then(|snapshot| snapshot.expected_wait(ahead));
+            ahead < FEW || wait.is_some_and(|wait| wait <= NEAR)
+        });
+        match state {
+            State::Called | State::Joining => AT_ONCE_SECONDS,
+            State::Rejecting | State::Left => 0,
+            State::Queueing if near => self.room.poll_near_seconds,
+            State::Queueing | State::QueueAll | State::Unavailable => self.room.poll_far_seconds,
+        }
+    }
+}
