@@ -3,6 +3,7 @@
 use super::*;
 use crate::gate::token::Token;
 use crate::page::facts::Notice;
+use crate::room::ledger::PLACE_KEPT;
 use crate::room::snapshot::Ahead;
 use crate::site::room::{BindPass, Cookie, FirstPass, Room, RoomId, SameSite, Secure};
 
