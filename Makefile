@@ -1,7 +1,7 @@
 # The commands of a day. Each sets up what it needs, so any of them may be the first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev build test bench deploy-check fmt clean
+.PHONY: help setup dev build test crowd load bench deploy-check fmt clean
 
 NODE := node_modules/.bin/node
 
@@ -19,6 +19,14 @@ build: setup ## The Worker for production, in build/
 
 test: ## Everything that is checked
 	@scripts/test.sh
+
+crowd: setup ## Ten thousand visitors at the Worker on this machine; ARGS=--help
+	@$(NODE) crowd/run.mjs $(ARGS)
+
+load: ## Visitors at your own preview: make load URL=https://preview.example.com/
+	@test -n "$(URL)" || { echo 'Say which site: make load URL=https://preview.example.com/' >&2; exit 2; }
+	@scripts/setup.sh
+	@$(NODE) crowd/run.mjs --url "$(URL)" $(ARGS)
 
 bench: ## Throughput and latency beside a plain JavaScript Worker
 	@scripts/setup.sh --bench
