@@ -15,6 +15,7 @@ use super::spent::Spent;
 use super::tickets::Tickets;
 use super::{EXPIRY_GRACE, PLACE_MEMORY};
 use crate::room::number::{Incarnation, TicketId, TicketNumber};
+use crate::room::seed::Seed;
 use crate::time::{Instant, Span};
 
 /// So many ended sessions whose pass has not run out are told to the edges at a time.
@@ -106,12 +107,16 @@ pub struct Book {
     pub(super) door: Door,
     /// Ended sessions whose pass has not run out, and when it does.
     revoked: VecDeque<(TicketNumber, Instant)>,
+    // What format 2 has added. New fields come last, see `journal::decode_book`.
+    /// The secret from which the room's keys are made.
+    pub(super) seed: Seed,
 }
 
 impl Book {
     /// An empty room.
-    pub fn new(incarnation: Incarnation, now: Instant) -> Self {
+    pub fn new(incarnation: Incarnation, seed: Seed, now: Instant) -> Self {
         Self {
+            seed,
             incarnation,
             sequence: 0,
             time: now,

@@ -41,6 +41,7 @@ use waiters::Waiters;
 use super::message::{self, Message, Reply, Request, Response};
 use super::number::{Incarnation, TicketId, TicketNumber};
 use super::policy::{Admits, Policy};
+use super::seed::Seed;
 use super::snapshot::{Ahead, Snapshot};
 use crate::site::room::FirstPass;
 use crate::time::{Instant, Span};
@@ -96,11 +97,11 @@ pub struct Ledger {
 
 impl Ledger {
     /// An empty room.
-    pub fn new(incarnation: Incarnation, now: Instant) -> Self {
+    pub fn new(incarnation: Incarnation, seed: Seed, now: Instant) -> Self {
         Self {
             recovered: false,
             silence: Span::ZERO,
-            ..Self::with_book(Book::new(incarnation, now), now)
+            ..Self::with_book(Book::new(incarnation, seed, now), now)
         }
     }
 
