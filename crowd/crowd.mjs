@@ -20,7 +20,8 @@ const TOO_MANY_FAILED = 100;
  * @param {string} [run.connectTo] Where connections go, if not to the URL's host.
  * @param {string} [run.host] The Host header, if not the URL's.
  * @param {object} run.options See options.mjs.
- * @param {boolean} [run.rough] Failures are planned: they are no faults, and nothing is given up.
+ * @param {{sessionMs: number}} [run.rough] Failures are planned: they are no faults, and nothing is
+ *   given up; see visitor.mjs.
  * @param {(record: Record, visitors: Visitor[]) => void} [run.onSecond] Called about once a second.
  * @param {AbortSignal} [run.signal] Ends the run early.
  * @returns {Promise<{record: Record, visitors: Visitor[], ended: string}>} `ended` says why:

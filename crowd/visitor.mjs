@@ -60,8 +60,9 @@ export class Visitor {
    * @param {ReturnType<typeof draw>} options.plan
    * @param {import('./record.mjs').Record} options.record
    * @param {AbortSignal} options.signal The end of the run.
-   * @param {boolean} [options.rough] Whether things are made to fail: then an error, a lost answer
-   *   or a failing site is no fault of the room's.
+   * @param {{sessionMs: number} | false} [options.rough] Things are made to fail: then an error, a lost
+   *   answer or a failing site is no fault of the room's. A pass whose answer was lost ends unused
+   *   after `sessionMs`, and the number with it.
    */
   constructor({ id, url, browser, plan, record, signal, rough = false }) {
     this.#id = id;
@@ -106,9 +107,17 @@ export class Visitor {
   /** Whether this is the answer to somebody whose session has come to its end. */
   #isOver(answer) {
     const { admission, until, number } = this.#visit;
-    if (!admission || answer.received < until) return false;
+    if (!admission) return this.#lapsed(answer);
+    if (answer.received < until) return false;
     const other = answer.token && answer.token.state !== 'ticket' && Number(answer.token.sub) !== number;
     return other || !['admitted', 'left', 'error', undefined].includes(answer.state);
+  }
+
+  /** Whether a pass was given in an answer that was lost, so long ago that it is over. */
+  #lapsed(answer) {
+    const { number } = this.#visit;
+    if (!this.#rough || this.#lostSince === undefined || number === undefined || !answer.token) return false;
+    return answer.token.sub !== String(number) && answer.received - this.#lostSince > this.#rough.sessionMs - 2_000;
   }
 
   /** Opens the page until the site answers. False if the visitor goes before. */
@@ -209,6 +218,7 @@ export class Visitor {
   /** Whether the answer is one that the room must give, as far as can be told from here. */
   #judge(answer, kind, held) {
     if (this.#isOver(answer)) {
+      this.#record.count('session over', answer.received);
       this.#end('over');
       this.#arrive();
     }
@@ -254,6 +264,8 @@ export class Visitor {
     if (state === 'waiting') return;
     // Seconds are cut off in a token: so much it is good in any case, whatever clock it goes by.
     const until = answer.sent + (exp - iat - 1) * 1000;
+    visit.pass = this.#browser.token.text;
+    visit.expires = answer.received + (exp - iat + 1) * 1000;
     if (visit.admission === undefined) {
       visit.admission = { sent: this.#lostSince ?? answer.sent, received: answer.received };
       visit.until = until;

@@ -20,6 +20,12 @@ const SNAPSHOT_AGE_MS = 3_000;
  * @property {number} [door] When the answer came since which the visitor stands at the door.
  * @property {{sent: number, received: number}} [admission] When the pass was given.
  * @property {number} [until] Up to when the pass was good in any case.
+ * @property {number} [expires] When it was over in any case.
+ * @property {string} [pass] The pass as it came last.
+ * @property {number} [left] When it was acknowledged that the visitor has left.
+ * @property {number} [entered] When the site answered first.
+ * @property {string} [end] How it ended: `left`, `vanished`, `closes`, `leaves` (the line),
+ *   `refused`, `over`, `time is up`.
  */
 
 /**
