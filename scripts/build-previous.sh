@@ -15,13 +15,14 @@ if [[ -f $out/.commit && $(<"$out/.commit") == "$commit" ]]; then
     echo "$out is up to date"
     exit
 fi
+# Whatever comes, a Worker of another release is not taken for this one.
+rm -rf "$source" "$out"
 if ! git cat-file -e "$commit^{commit}" 2>/dev/null &&
     ! git fetch --quiet --depth 1 origin "$commit" 2>/dev/null; then
     echo "build-previous: commit $commit is neither here nor at origin (a shallow clone, or no clone?)" >&2
     exit 3
 fi
 
-rm -rf "$source" "$out"
 mkdir -p "$source" "$out"
 git archive "$commit" | tar --extract --directory "$source"
 # Its own script builds it, with the tools that are here and the crates that are built already.
