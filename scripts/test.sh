@@ -99,7 +99,7 @@ run 'Tests, native' cargo test
 count_rust
 run 'Tests, wasm' wasm_tests
 count_rust
-run 'Tests of the scripts' node_tests 'tests/*.test.mjs' 'tests/crowd/*.test.mjs'
+run 'Tests of the scripts' node_tests 'tests/*.test.mjs' 'tests/{crowd,chaos}/*.test.mjs'
 count_node
 run 'The Worker of the end-to-end tests' test_worker
 run 'Tests, end to end' node_tests 'tests/{e2e,security}/**/*.test.mjs'
