@@ -1,5 +1,6 @@
 // A crowd in a storm, and what must hold all the same.
 
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { Browser, connections } from '../crowd/browser.mjs';
@@ -11,6 +12,9 @@ import { storm } from './storm.mjs';
 /** A slot is free so long after its pass has ended. */
 const EXPIRY_GRACE_S = 5;
 
+/** A place is kept for who has closed the page, or was called, for no longer than this. */
+const GIVEN_UP_S = 100;
+
 /**
  * Runs a crowd against a room while everything around it fails.
  *
@@ -20,7 +24,8 @@ const EXPIRY_GRACE_S = 5;
  * @param {import('../crowd/site.mjs').Site} run.site
  * @param {{url: string, active: number, minute: number, session: number}} run.room The room's limits
  *   and the seconds of a session.
- * @param {object} run.options As of a crowd, with `calm`: see storm.mjs.
+ * @param {object} run.options As of a crowd, with `calm` (see storm.mjs), `storm`: for so many seconds
+ *   things fail, then everybody must come through; and `probeSeconds` between two looks at the passes.
  * @param {(what: string) => void} run.tell Hears what goes wrong.
  * @param {(record: import('../crowd/record.mjs').Record) => void} [run.onSecond]
  * @param {AbortSignal} [run.signal] Ends the run early.
@@ -30,7 +35,8 @@ export async function chaos({ server, proxy, site, room, options, tell, onSecond
   const probes = [];
   const over = new AbortController();
   let probing;
-  const weather = storm({ ...options, server, proxy, site, signal: over.signal, tell });
+  const calm = AbortSignal.any([over.signal, AbortSignal.timeout(options.storm * 1000)]);
+  const weather = storm({ ...options, server, proxy, site, signal: calm, tell });
   const { record, ended } = await crowd({
     url: room.url,
     connectTo: `http://127.0.0.1:${proxy.port}`,
@@ -58,8 +64,9 @@ export async function chaos({ server, proxy, site, room, options, tell, onSecond
 }
 
 /**
- * Whether all slots are free once everybody has gone and every session is over: as many newcomers as
- * there are slots are let in at once, and not one more.
+ * How many places there are once everybody has gone and every session is over: more newcomers than
+ * there are places come, and the number of those who are let in is told once it is the room's, or
+ * when those must have been given up that were called and have closed the page.
  */
 async function slotsCameBack({ server, room, record }) {
   const lastPass = Math.max(0, ...record.visits.map((visit) => visit.expires ?? 0));
@@ -67,16 +74,33 @@ async function slotsCameBack({ server, room, record }) {
   const free = Math.max(lastPass, performance.now() + room.session * 1000) + (EXPIRY_GRACE_S + 1) * 1000;
   await pause(free - performance.now());
   const pool = connections(`http://127.0.0.1:${server.port}`, 16);
+  const until = performance.now() + GIVEN_UP_S * 1000;
+  const over = new AbortController();
+  setMaxListeners(0, over.signal);
+  let inside = 0;
+  const comesIn = async (browser) => {
+    for (let kind = 'page'; ; kind = 'poll') {
+      const { token } = await browser.ask(kind, room.url);
+      if (token?.state === 'admitted' || token?.state === 'provisional') break;
+      if (inside >= room.active || performance.now() > until) return;
+      await pause(1_000);
+    }
+    inside += 1;
+    void stays(browser);
+  };
+  // Else places were free again before all have come.
+  const stays = async (browser) => {
+    while (!over.signal.aborted) {
+      await pause(room.session * 300, undefined, { signal: over.signal }).catch(() => {});
+      await browser.ask('page', room.url);
+    }
+  };
   try {
-    const answers = await Promise.all(
-      Array.from({ length: room.active + 5 }, async (_, n) => {
-        const newcomer = new Browser({ pool, host: new URL(room.url).host, visitor: `last ${n}` });
-        const { token } = await newcomer.ask('page', room.url);
-        return token?.state === 'admitted' || token?.state === 'provisional';
-      }),
-    );
-    return answers.filter(Boolean).length;
+    const newcomers = Array.from({ length: room.active + 5 }, (_, n) => new Browser({ pool, host: new URL(room.url).host, visitor: `last ${n}` }));
+    await Promise.all(newcomers.map(comesIn));
+    return inside;
   } finally {
+    over.abort();
     await pool.destroy();
   }
 }

@@ -1,7 +1,7 @@
 // `make chaos`: a crowd at the Worker on this machine, and everything around the room fails. Ends with
 // 1 when something was lost or doubled.
 //
-//   node chaos/run.mjs [--visitors N] [--span S] [--calm S] [--seed N] [--minutes M]
+//   node chaos/run.mjs [--visitors N] [--span S] [--storm S] [--calm S] [--seed N] [--minutes M]
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -27,6 +27,7 @@ const { values } = parseArgs({
   options: {
     visitors: { type: 'string', default: '2000' },
     span: { type: 'string', default: '120' },
+    storm: { type: 'string', default: '150' },
     calm: { type: 'string', default: '15' },
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
@@ -54,7 +55,7 @@ stack.defer(() => server.stop());
 const proxy = await Proxy.start(seeded(given.seed + 3));
 stack.defer(() => proxy.stop());
 
-console.log(`${given.visitors} visitors within ${given.span} s; seed ${given.seed}`);
+console.log(`${given.visitors} visitors within ${given.span} s, ${given.storm} s of failures; seed ${given.seed}`);
 const shown = progress();
 const { record, free, lost, probes, faults, ended } = await chaos({
   server,

@@ -5,8 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { between, whole } from './random.mjs';
 
-/** The longest that the page's script lets a visitor wait after failures. */
+/** The longest that the page's script waits after failures. */
 const LONGEST_PAUSE_S = 60;
+
+/** The longest before somebody who sees an error loads the page again. */
+const LONGEST_RELOAD_S = 5;
 
 /**
  * What a visitor is going to do, drawn from chance.
@@ -131,7 +134,7 @@ export class Visitor {
       if (answer.state === 'rejecting') return this.#end('refused');
       if (answer.lost || answer.state === 'error' || !answer.state) {
         failures += 1;
-        await this.#sleep(Math.min(LONGEST_PAUSE_S, 2 ** failures) * this.#plan.jitter());
+        await this.#sleep(Math.min(LONGEST_RELOAD_S, 2 ** failures) * this.#plan.jitter());
         continue;
       }
       failures = 0;

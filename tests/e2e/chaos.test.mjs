@@ -28,8 +28,8 @@ test(`kills, lost answers and a failing site break no promise (seed ${SEED})`, a
     site,
     room: ROOM,
     options: {
-      visitors: 130, span: 6, pages: 2, think: 0.8, 'no-show': 0.06, leave: 0.04, vanish: 0.05,
-      minutes: 3, connections: 60, seed: SEED, cookie: '__cfwaitingroom', calm: 5, probeSeconds: 3,
+      visitors: 130, span: 6, pages: 2, think: 0.8, 'no-show': 0, leave: 0.08, vanish: 0.05,
+      minutes: 3, connections: 60, seed: SEED, cookie: '__cfwaitingroom', calm: 4, storm: 12, probeSeconds: 3,
     },
     tell: (what) => storms.push(what),
   });
