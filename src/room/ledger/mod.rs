@@ -9,8 +9,8 @@
 //! - No number twice, no session that is not counted, no slot held by nobody for longer than
 //!   [`EXPIRY_GRACE`] after its pass.
 //!
-//! The promises rest on three rules. A slot is granted in one place only ([`Ledger::admit`]), after
-//! a check against both limits in the same call. Everything that was promised to a visitor is in the
+//! The promises rest on three rules. A slot is granted in two places only ([`Ledger::admit`], and
+//! [`reserve`] for an edge that expects many), after a check against both limits in the same call. Everything that was promised to a visitor is in the
 //! [`Book`], and the shell sends responses only once the batch's [`Row`] is durable. A pass says when
 //! it ends, and its slot stays taken for a little longer ([`EXPIRY_GRACE`]) than any edge honours it.
 //!
@@ -334,7 +334,7 @@ impl Ledger {
         Reply::AtDoor { number, ahead }
     }
 
-    /// The one place where a slot is granted. The caller has checked [`Ledger::free`].
+    /// Grants a slot to a visitor. The caller has checked [`Ledger::free`].
     fn admit(&mut self, policy: &Policy, number: TicketNumber, provisional: bool) -> Reply {
         let expires = self.book.time + Self::life(policy, provisional);
         self.record(Effect::Admitted {
