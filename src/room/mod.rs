@@ -2,7 +2,9 @@
 
 pub mod ledger;
 pub mod message;
+pub mod news;
 pub mod number;
+pub mod numbers;
 pub mod policy;
 pub mod seed;
 pub mod snapshot;

@@ -22,6 +22,26 @@ pub struct Policy {
     pub first_pass: FirstPass,
     /// The longest interval between two polls of a visitor.
     pub poll_far: Span,
+    /// When edges shall come through relays.
+    pub relays: RelayPolicy,
+}
+
+/// When edges shall come through relays, and through how many.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RelayPolicy {
+    /// From so many requests of edges per second on.
+    pub above: u32,
+    /// Relays of the room in each data centre.
+    pub shards: u32,
+}
+
+impl Default for RelayPolicy {
+    fn default() -> Self {
+        Self {
+            above: 800,
+            shards: 1,
+        }
+    }
 }
 
 /// Who is admitted.
@@ -61,6 +81,10 @@ impl From<&Room> for Policy {
             },
             first_pass: room.first_pass,
             poll_far: Span::from_secs(u64::from(room.poll_far_seconds)),
+            relays: RelayPolicy {
+                above: room.relay_above,
+                shards: room.relay_shards,
+            },
         }
     }
 }
