@@ -131,7 +131,10 @@ impl Memory {
             knows: self.snapshot().map(|known| known.stamp()),
             ..Request::default()
         };
-        if self.snapshot().is_some_and(|known| known.reads >= READS_SETS) {
+        if self
+            .snapshot()
+            .is_some_and(|known| known.reads >= READS_SETS)
+        {
             Request {
                 polls: polled.into_iter().collect(),
                 returns: returned.into_iter().collect(),

@@ -6,5 +6,6 @@ pub mod news;
 pub mod number;
 pub mod numbers;
 pub mod policy;
+pub mod relay;
 pub mod seed;
 pub mod snapshot;

@@ -60,7 +60,10 @@ impl Numbers {
     /// The numbers in rising order.
     pub fn iter(&self) -> impl Iterator<Item = TicketNumber> + '_ {
         let each = |run: &Run| run.first..run.first.saturating_add(run.length);
-        self.runs.iter().flat_map(each).filter_map(TicketNumber::new)
+        self.runs
+            .iter()
+            .flat_map(each)
+            .filter_map(TicketNumber::new)
     }
 
     fn push(&mut self, number: u64) {

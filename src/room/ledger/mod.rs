@@ -211,8 +211,7 @@ impl Ledger {
         self.invitations.advance(self.book.time);
         self.returns.advance(self.book.time);
         self.load.advance(self.book.time, policy.relays);
-        self.waiters
-            .advance(self.book.time, policy.absent_after());
+        self.waiters.advance(self.book.time, policy.absent_after());
         let queueing = !self.may_walk_in(policy);
         self.throughput.observe(queueing, self.book.time);
         self.call(policy);

@@ -187,9 +187,10 @@ impl Waiters {
 
     /// The line as of `now`, or of a moment before when it is long.
     pub(super) fn draw(&mut self, now: Instant, absent_after: Span) -> &Drawing {
-        let is_fresh = self.drawing.as_ref().is_some_and(|(drawn, _)| {
-            self.present > DRAWN_AT_ONCE && now < *drawn + REDRAW_AFTER
-        });
+        let is_fresh = self
+            .drawing
+            .as_ref()
+            .is_some_and(|(drawn, _)| self.present > DRAWN_AT_ONCE && now < *drawn + REDRAW_AFTER);
         if !is_fresh {
             if self.blocks.len() <= SWEPT_AT_ONCE {
                 for index in 0..self.blocks.len() {
@@ -351,9 +352,10 @@ mod tests {
     impl Plain {
         fn ahead(&self, number: u64, now: Instant) -> u32 {
             let is_present = |at: &Instant| now.since(*at) <= ABSENT_AFTER;
-            let before = self.0.iter().filter(|(other, at)| {
-                *other < number && at.as_ref().is_some_and(is_present)
-            });
+            let before = self
+                .0
+                .iter()
+                .filter(|(other, at)| *other < number && at.as_ref().is_some_and(is_present));
             before.count() as u32
         }
     }
@@ -365,7 +367,9 @@ mod tests {
         let mut plain = Plain(Vec::new());
         let (mut given, mut random) = (0, 1_u64);
         for step in 0..6_000_u64 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(step);
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(step);
             let pick = random >> 33;
             match pick % 8 {
                 0..=3 => {
@@ -414,7 +418,11 @@ mod tests {
             }
             waiters.advance(now, ABSENT_AFTER);
             let queued = waiters.draw(now, ABSENT_AFTER).queued;
-            let expected = if now.as_secs() <= 1_800_000_070 { 100_000 } else { 33_334 };
+            let expected = if now.as_secs() <= 1_800_000_070 {
+                100_000
+            } else {
+                33_334
+            };
             assert_eq!(queued, expected, "{}", now.as_secs() - 1_800_000_000);
         }
     }

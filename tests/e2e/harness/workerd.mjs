@@ -115,7 +115,10 @@ const main :Workerd.Worker = (
   ],
   compatibilityDate = "2026-11-01",
   globalOutbound = "origin",
-  durableObjectNamespaces = [(className = "Room", uniqueKey = "room", enableSql = true)],
+  durableObjectNamespaces = [
+    (className = "Room", uniqueKey = "room", enableSql = true),
+    (className = "Relay", uniqueKey = "relay", enableSql = true),
+  ],
   durableObjectStorage = (localDisk = "storage"),
   bindings = [
     (name = "ROOM", durableObjectNamespace = ${room}),
