@@ -34,8 +34,8 @@ const VARS = {
 export class Workerd {
   /**
    * Starts the Worker in front of an `Origin`. `vars` are added to the bindings; one that is `null`
-   * is left out. With `switchable` each call to a room first asks the origin whether the room is up
-   * (`origin.rooms`), so that a test can cut rooms off. `built` names another build to run.
+   * is left out. With `switchable` each call to a room or relay first asks the origin whether it is up
+   * (`origin.rooms`, `origin.relays`), so that a test can cut them off. `built` names another build to run.
    */
   static async start(origin, { vars = {}, switchable = false, built = BUILT } = {}) {
     if (!existsSync(join(root, built, 'index.js'))) throw new Error(`no ${built}: run ${BUILDS[built]}`);
@@ -94,7 +94,7 @@ function configuration(origin, vars, switchable) {
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `(name = "${name}", text = ${JSON.stringify(value)}),`)
     .join('\n    ');
-  const room = switchable ? '(className = "Room", serviceName = "switch")' : '"Room"';
+  const object = (name) => (switchable ? `(className = "${name}", serviceName = "switch")` : `"${name}"`);
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
@@ -121,7 +121,8 @@ const main :Workerd.Worker = (
   ],
   durableObjectStorage = (localDisk = "storage"),
   bindings = [
-    (name = "ROOM", durableObjectNamespace = ${room}),
+    (name = "ROOM", durableObjectNamespace = ${object('Room')}),
+    (name = "RELAY", durableObjectNamespace = ${object('Relay')}),
     ${texts}
   ],
 );
@@ -129,10 +130,14 @@ const switch :Workerd.Worker = (
   modules = [(name = "switch.mjs", esModule = embed "switch.mjs")],
   compatibilityDate = "2026-11-01",
   globalOutbound = "origin",
-  durableObjectNamespaces = [(className = "Room", uniqueKey = "switch")],
+  durableObjectNamespaces = [
+    (className = "Room", uniqueKey = "switch"),
+    (className = "Relay", uniqueKey = "switch-relay"),
+  ],
   durableObjectStorage = (inMemory = void),
   bindings = [
     (name = "ROOM", durableObjectNamespace = (className = "Room", serviceName = "main")),
+    (name = "RELAY", durableObjectNamespace = (className = "Relay", serviceName = "main")),
   ],
 );
 `;
