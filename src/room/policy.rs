@@ -1,7 +1,7 @@
 //! The part of a room's declaration that its ledger obeys. It may change between any two batches.
 
 use crate::site::room::{FirstPass, QueueingMethod, Room};
-use crate::time::Span;
+use crate::time::{Instant, Span};
 
 /// What the operator asks of the ledger.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -24,6 +24,8 @@ pub struct Policy {
     pub poll_far: Span,
     /// When edges shall come through relays.
     pub relays: RelayPolicy,
+    /// The pre-queue that is under way, if its places are to be drawn.
+    pub drawing: Option<Drawing>,
 }
 
 /// When edges shall come through relays, and through how many.
@@ -42,6 +44,15 @@ impl Default for RelayPolicy {
             shards: 1,
         }
     }
+}
+
+/// A pre-queue whose places will be drawn. While there is one, nobody is admitted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Drawing {
+    /// The event's id: 128 bits.
+    pub event: [u8; 16],
+    /// When the event starts.
+    pub start: Instant,
 }
 
 /// Who is admitted.
@@ -85,6 +96,7 @@ impl From<&Room> for Policy {
                 above: room.relay_above,
                 shards: room.relay_shards,
             },
+            drawing: None,
         }
     }
 }

@@ -98,6 +98,25 @@ pub(super) async fn ask(
     Ok((reply.ok_or_else(missing)?, snapshot_of(&response, known)?))
 }
 
+/// Sends several messages and waits for their replies, and the snapshot as [`ask`] has it.
+pub(super) async fn exchange(
+    env: &Env,
+    way: &Way,
+    messages: &[Message],
+    known: Option<&Arc<Snapshot>>,
+    patience: Duration,
+) -> Result<(Vec<Reply>, Arc<Snapshot>), Unanswered> {
+    let request = Request {
+        version: VERSION,
+        messages: messages.to_vec(),
+        knows: known.map(|known| known.stamp()),
+        ..Request::default()
+    };
+    let response = travel(env, way, &request, patience).await?;
+    let snapshot = snapshot_of(&response, known)?;
+    Ok((response.replies, snapshot))
+}
+
 /// Sends a report and waits for the snapshot that comes back.
 pub(super) async fn look(
     env: &Env,

@@ -18,6 +18,7 @@ mod passage;
 mod planted;
 mod relay_object;
 mod renewal;
+mod reserve;
 mod room_object;
 mod url;
 

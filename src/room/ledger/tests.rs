@@ -26,6 +26,7 @@ fn policy(total: u32, rate: u32) -> Policy {
         first_pass: FirstPass::Full,
         poll_far: Span::from_secs(20),
         relays: RelayPolicy::default(),
+        drawing: None,
     }
 }
 
@@ -157,7 +158,11 @@ impl Watched {
                 self.door.insert(number, now);
             }
             Reply::Waiting { number, .. } => assert!(!self.passes.contains_key(&number)),
-            Reply::ComeBack | Reply::Over | Reply::NotRenewed => {}
+            Reply::ComeBack
+            | Reply::Over
+            | Reply::NotRenewed
+            | Reply::Reserved { .. }
+            | Reply::NotReserved => {}
         }
     }
 

@@ -1,17 +1,17 @@
-//! Who still waits: about when each number that has not been called has polled last.
+//! Who still waits: about when each place that has not been called has polled last.
 //!
 //! An estimate, fed by the reports of the edges. Nothing here decides who gets in; it decides who
 //! counts as a person ahead, and for whom no slot is kept free. Not stored: after a restart
 //! everybody counts as present until they have had the time to poll.
 //!
-//! Ten million may wait, and each of them polls. So a number takes one byte, a poll sets it, and
-//! nothing ever looks at all bytes at once: numbers stand in blocks that know how many of theirs are
+//! Ten million may wait, and each of them polls. So a place takes one byte, a poll sets it, and
+//! nothing ever looks at all bytes at once: places stand in blocks that know how many of theirs are
 //! present, and every second a part of the blocks is swept for those who are present no more.
 
 use std::collections::VecDeque;
 
 use super::PLACE_KEPT;
-use crate::room::number::TicketNumber;
+use crate::room::place::{Draw, Place};
 use crate::room::snapshot::Ahead;
 use crate::time::{Instant, Span};
 
@@ -23,7 +23,7 @@ const COUNTED_ONE_BY_ONE: u32 = 64;
 const DRAWN_AT_ONCE: u32 = 2048;
 const REDRAW_AFTER: Span = Span::from_millis(250);
 
-/// Numbers in a block.
+/// Places in a block.
 const BLOCK: usize = 1024;
 
 /// A line of no more blocks than this is swept whole for each drawing; a longer one in so many steps
@@ -34,7 +34,7 @@ const SWEEP_STEPS: u64 = 8;
 /// Who has left, or never was.
 const LEFT: u8 = 0;
 
-/// The bit of a byte that says whether its number is counted as present. The other seven say when it
+/// The bit of a byte that says whether its place is counted as present. The other seven say when it
 /// has polled: in ticks of four seconds, counted from [`FIRST_TICK`] to 127 and round again, in
 /// 504 s. Before that, once the last poll is longer ago than any place is kept, they say [`GONE`].
 const PRESENT: u8 = 0x80;
@@ -43,14 +43,14 @@ const FIRST_TICK: u8 = 2;
 const TICKS: u64 = 126;
 const TICK_SECS: u64 = 4;
 
-/// The numbers that have not been called.
+/// The places that have not been called.
 #[derive(Clone, Debug)]
 pub(super) struct Waiters {
     /// The first in line.
     base: u64,
     /// One more than the last.
     end: u64,
-    /// The first number of the first block.
+    /// The first place of the first block.
     start: u64,
     blocks: VecDeque<Block>,
     present: u32,
@@ -59,7 +59,7 @@ pub(super) struct Waiters {
     drawing: Option<(Instant, Drawing)>,
 }
 
-/// The bytes of [`BLOCK`] numbers, and how many of them are present.
+/// The bytes of [`BLOCK`] places, and how many of them are present.
 #[derive(Clone, Debug)]
 struct Block {
     bytes: Box<[u8]>,
@@ -76,7 +76,7 @@ pub(super) struct Drawing {
 }
 
 impl Waiters {
-    /// The numbers from `base` up to `issued`, all present at `now`.
+    /// The places from `base` up to `issued`, all present at `now`.
     pub(super) fn new(base: u64, issued: u64, now: Instant) -> Self {
         let mut waiters = Self {
             base,
@@ -93,7 +93,7 @@ impl Waiters {
         waiters
     }
 
-    /// The number after the last one that was given joins the line.
+    /// The place after the last one joins the line.
     pub(super) fn join(&mut self, now: Instant) {
         let index = (self.end - self.start) as usize;
         if index / BLOCK == self.blocks.len() {
@@ -106,9 +106,9 @@ impl Waiters {
         self.note(index, PRESENT | tick(now));
     }
 
-    /// `number` has polled.
-    pub(super) fn polled(&mut self, number: TicketNumber, now: Instant) {
-        if let Some(index) = self.index(number)
+    /// `place` has polled.
+    pub(super) fn polled(&mut self, place: Place, now: Instant) {
+        if let Some(index) = self.index(place)
             && self.byte(index) != LEFT
         {
             self.note(index, PRESENT | tick(now));
@@ -130,14 +130,30 @@ impl Waiters {
         self.drawing = None;
     }
 
-    /// `number` has left the line.
-    pub(super) fn left(&mut self, number: TicketNumber) {
-        if let Some(index) = self.index(number) {
+    /// `place` has left the line.
+    pub(super) fn left(&mut self, place: Place) {
+        if let Some(index) = self.index(place) {
             self.note(index, LEFT);
         }
     }
 
-    /// The first number in line is called or admitted: takes it out and tells whether it was
+    /// The draw is held: everybody in it takes the last poll along to their new place. Nobody in it
+    /// has been called.
+    pub(super) fn shuffle(&mut self, draw: &Draw) {
+        if draw.first < self.base {
+            return;
+        }
+        let start = (draw.first - self.start) as usize;
+        let before: Vec<u8> = (0..draw.count as usize)
+            .map(|number| self.byte(start + number))
+            .collect();
+        for (byte, place) in before.into_iter().zip(draw.permutation().places()) {
+            self.note(start + place as usize, byte);
+        }
+        self.drawing = None;
+    }
+
+    /// The first place in line is called or admitted: takes it out and tells whether it was
     /// present.
     pub(super) fn call_first(&mut self, now: Instant, absent_after: Span) -> Option<bool> {
         if self.base == self.end {
@@ -155,9 +171,9 @@ impl Waiters {
         Some(byte & PRESENT != 0 && !is_older(byte, tick(now), absent_after))
     }
 
-    /// How many before `number` are present.
-    pub(super) fn before(&self, number: TicketNumber) -> u32 {
-        let index = (number.get().clamp(self.start, self.end) - self.start) as usize;
+    /// How many before `place` are present.
+    pub(super) fn before(&self, place: Place) -> u32 {
+        let index = (place.get().clamp(self.start, self.end) - self.start) as usize;
         let whole = self.blocks.iter().take(index / BLOCK);
         let whole: u32 = whole.map(|block| block.present).sum();
         let part = self.blocks.get(index / BLOCK).map_or(0, |block| {
@@ -214,10 +230,10 @@ impl Waiters {
                 continue;
             }
             let present = (first..).zip(&block.bytes);
-            for (number, _) in present.filter(|(_, byte)| **byte & PRESENT != 0) {
+            for (place, _) in present.filter(|(_, byte)| **byte & PRESENT != 0) {
                 ahead += 1;
                 if ahead >= next_point {
-                    points.push(Ahead(number + 1, ahead));
+                    points.push(Ahead(place + 1, ahead));
                     let step = if ahead < COUNTED_ONE_BY_ONE {
                         1
                     } else {
@@ -243,9 +259,9 @@ impl Waiters {
         }
     }
 
-    fn index(&self, number: TicketNumber) -> Option<usize> {
-        let in_line = (self.base..self.end).contains(&number.get());
-        in_line.then(|| (number.get() - self.start) as usize)
+    fn index(&self, place: Place) -> Option<usize> {
+        let in_line = (self.base..self.end).contains(&place.get());
+        in_line.then(|| (place.get() - self.start) as usize)
     }
 
     fn byte(&self, index: usize) -> u8 {
@@ -302,6 +318,7 @@ fn is_older(byte: u8, now: u8, span: Span) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::room::number::TicketNumber;
     use crate::room::snapshot::Snapshot;
 
     const ABSENT_AFTER: Span = Span::from_secs(75);
@@ -314,9 +331,9 @@ mod tests {
     fn those_who_left_or_no_longer_poll_are_not_ahead() {
         let (early, later) = (Instant::from_secs(50), Instant::from_secs(126));
         let mut waiters = Waiters::new(1, 5, early);
-        waiters.left(number(2));
+        waiters.left(Place::new(2));
         for present in [1, 2, 4, 5] {
-            waiters.polled(number(present), later);
+            waiters.polled(Place::new(present), later);
         }
         let drawing = waiters.draw(later, ABSENT_AFTER);
         assert_eq!(drawing.queued, 3);
@@ -385,13 +402,13 @@ mod tests {
                 5 | 6 if !plain.0.is_empty() => {
                     let index = pick as usize % plain.0.len();
                     let (other, at) = plain.0.get_mut(index).unwrap();
-                    waiters.polled(number(*other), now);
+                    waiters.polled(Place::new(*other), now);
                     *at = at.map(|_| now);
                 }
                 7 if !plain.0.is_empty() => {
                     let index = pick as usize % plain.0.len();
                     let (other, at) = plain.0.get_mut(index).unwrap();
-                    waiters.left(number(*other));
+                    waiters.left(Place::new(*other));
                     *at = None;
                 }
                 _ => {}
@@ -402,7 +419,7 @@ mod tests {
             let drawing = waiters.draw(now, ABSENT_AFTER);
             assert_eq!(drawing.queued, plain.ahead(u64::MAX, now), "step {step}");
             if let Some((other, _)) = plain.0.get(pick as usize % plain.0.len().max(1)) {
-                assert_eq!(waiters.before(number(*other)), plain.ahead(*other, now));
+                assert_eq!(waiters.before(Place::new(*other)), plain.ahead(*other, now));
             }
         }
     }
@@ -414,7 +431,7 @@ mod tests {
         for _ in 0..120 {
             now = now + Span::from_secs(10);
             for polls in (1..=100_000).step_by(3) {
-                waiters.polled(number(polls), now);
+                waiters.polled(Place::new(polls), now);
             }
             waiters.advance(now, ABSENT_AFTER);
             let queued = waiters.draw(now, ABSENT_AFTER).queued;

@@ -30,6 +30,7 @@ fn policy(total: u32) -> Policy {
             above: 50,
             shards: 1,
         },
+        drawing: None,
     }
 }
 
