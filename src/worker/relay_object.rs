@@ -27,7 +27,6 @@ const PATIENCE: Duration = Duration::from_millis(1_500);
 
 /// The object. Everything is in [`Inner`], which the loop shares.
 #[wasm_bindgen]
-#[expect(unreachable_pub, reason = "exported to the runtime")]
 pub struct Relay {
     inner: Rc<Inner>,
 }
@@ -43,7 +42,6 @@ struct Inner {
 }
 
 #[wasm_bindgen]
-#[expect(unreachable_pub, reason = "exported to the runtime")]
 impl Relay {
     /// The runtime makes one for the name that is called.
     #[wasm_bindgen(constructor)]

@@ -75,7 +75,6 @@ type Heard = (Request, Answer);
 
 /// The object. Everything is in [`Inner`], which the batch loop shares.
 #[wasm_bindgen]
-#[expect(unreachable_pub, reason = "exported to the runtime")]
 pub struct Room {
     inner: Rc<Inner>,
 }
@@ -100,7 +99,6 @@ struct Kept {
 }
 
 #[wasm_bindgen]
-#[expect(unreachable_pub, reason = "exported to the runtime")]
 impl Room {
     /// The runtime makes one for the name that is called.
     #[wasm_bindgen(constructor)]
