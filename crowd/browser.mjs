@@ -47,9 +47,6 @@ export class Browser {
   #visitor;
   #cookieName;
 
-  /** The token that the browser holds: `{text, claims, sent}`, or undefined. */
-  token;
-
   constructor({ pool, host, visitor, cookieName = '__cfwaitingroom' }) {
     this.#pool = pool;
     this.#host = host;
@@ -60,8 +57,8 @@ export class Browser {
   /**
    * Sends a request of a kind for a URL. Never fails: what becomes of it is
    * `{sent, received, lost}` or `{sent, received, status, state, retryAfter, body, token}`. `state` is
-   * what anteroom says the answer is, undefined if the site answered; `token` the claims of the token
-   * that came along; the times are `performance.now()`.
+   * what anteroom says the answer is, undefined if the site answered; `token` has the claims of the token
+   * that came along, and `pass` its text; the times are `performance.now()`.
    */
   async ask(kind, url, { method = 'GET' } = {}) {
     const { pathname, search } = new URL(url);
@@ -85,7 +82,7 @@ export class Browser {
       state: response.headers['anteroom-status'],
       retryAfter: Number(response.headers['retry-after']) || 0,
       body,
-      token: this.#keep(response.headers['set-cookie'], url, sent),
+      ...this.#keep(response.headers['set-cookie'], url),
     };
   }
 
@@ -102,16 +99,15 @@ export class Browser {
     }
   }
 
-  #keep(lines, url, sent) {
-    if (!lines) return undefined;
+  /** Keeps an answer's cookies, and reads the room's among them. */
+  #keep(lines = [], url) {
     let came;
     for (const line of Array.isArray(lines) ? lines : [lines]) {
       this.#jar.setCookieSync(line, url, { ignoreError: true });
       const end = line.indexOf('=');
       if (!line.slice(0, end).startsWith(this.#cookieName)) continue;
-      const text = line.slice(end + 1).split(';', 1)[0];
-      came = text ? claims(text) : undefined;
-      this.token = came && { text, claims: came, sent, name: line.slice(0, end) };
+      const pass = line.slice(end + 1).split(';', 1)[0];
+      came = { pass, token: claims(pass) };
     }
     return came;
   }
