@@ -18,7 +18,6 @@ const TOO_MANY_FAILED = 100;
  * @param {object} run
  * @param {string} run.url The page they want; its host is what cookies go by.
  * @param {string} [run.connectTo] Where connections go, if not to the URL's host.
- * @param {string} [run.host] The Host header, if not the URL's.
  * @param {object} run.options See options.mjs.
  * @param {{sessionMs: number}} [run.rough] Failures are planned: they are no faults, and nothing is
  *   given up; see visitor.mjs.
@@ -27,7 +26,7 @@ const TOO_MANY_FAILED = 100;
  * @returns {Promise<{record: Record, visitors: Visitor[], ended: string}>} `ended` says why:
  *   `all are done`, `the time is up`, `the target fails`, `interrupted`.
  */
-export async function crowd({ url, connectTo = url, host, options, rough = false, onSecond, signal }) {
+export async function crowd({ url, connectTo = url, options, rough = false, onSecond, signal }) {
   const random = seeded(options.seed);
   const pool = connections(connectTo, options.connections);
   const record = new Record();
@@ -46,7 +45,7 @@ export async function crowd({ url, connectTo = url, host, options, rough = false
   const visitors = Array.from({ length: options.visitors }, (_, id) => {
     const browser = new Browser({
       pool,
-      host: host ?? new URL(url).host,
+      host: new URL(url).host,
       visitor: id,
       cookieName: options.cookie,
     });

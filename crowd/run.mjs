@@ -30,6 +30,13 @@ function build() {
   if (status !== 0) throw new Error('the Worker does not build');
 }
 
+/** The URL under another host: the one that requests name and cookies go by. */
+function named(url, host) {
+  const other = new URL(url);
+  if (host) Object.assign(other, { port: '', host });
+  return other.href;
+}
+
 function plots(record, site, limits) {
   const seconds = Math.max(1, Math.ceil(record.age / 1000));
   const limit = (name, value) => (value === undefined ? [] : [{ name, value }]);
@@ -55,7 +62,7 @@ async function main() {
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interrupted.abort());
 
-  let target = { url: options.url, host: options.host };
+  let target = { url: options.url && named(options.url, options.host), connectTo: options.url };
   let limits = { active: options['active-limit'], minute: options['minute-limit'] };
   let site;
   if (!options.url) {
