@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { setInterval as every } from 'node:timers';
 
-import { Browser, connections } from './browser.mjs';
+import { Browser, Connections } from './browser.mjs';
 import { seeded } from './random.mjs';
 import { Record } from './record.mjs';
 import { Visitor, draw } from './visitor.mjs';
@@ -28,7 +28,7 @@ const TOO_MANY_FAILED = 100;
  */
 export async function crowd({ url, connectTo = url, options, rough = false, onSecond, signal }) {
   const random = seeded(options.seed);
-  const pool = connections(connectTo, options.connections);
+  const connections = new Connections(connectTo, options.connections);
   const record = new Record();
   const end = new AbortController();
   // One for each visitor who sleeps.
@@ -38,13 +38,14 @@ export async function crowd({ url, connectTo = url, options, rough = false, onSe
     if (end.signal.aborted) return;
     ended = why;
     end.abort();
+    void connections.close();
   };
   signal?.addEventListener('abort', () => stop('interrupted'), { once: true });
 
   const habits = { ...options, spanSeconds: options.span, thinkSeconds: options.think, noShow: options['no-show'] };
   const visitors = Array.from({ length: options.visitors }, (_, id) => {
     const browser = new Browser({
-      pool,
+      connections,
       host: new URL(url).host,
       visitor: id,
       cookieName: options.cookie,
@@ -69,7 +70,7 @@ export async function crowd({ url, connectTo = url, options, rough = false, onSe
   } finally {
     clearInterval(clock);
     end.abort();
-    await pool.destroy();
+    await connections.close();
   }
   record.sample();
   return { record, visitors, ended };

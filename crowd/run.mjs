@@ -64,12 +64,12 @@ async function main() {
 
   let target = { url: options.url && named(options.url, options.host), connectTo: options.url };
   let limits = { active: options['active-limit'], minute: options['minute-limit'] };
-  let site;
+  let site, server;
   if (!options.url) {
     build();
     site = await Site.start({ seed: options.seed });
     stack.defer(() => site.stop());
-    const server = await Workerd.start(site, { built: BUILT });
+    server = await Workerd.start(site, { built: BUILT });
     stack.defer(() => server.stop());
     target = { url: LOCAL.url, connectTo: `http://127.0.0.1:${server.port}` };
     limits = LOCAL;
@@ -85,6 +85,7 @@ async function main() {
   const run = { ...target, options, signal: interrupted.signal };
   const { record, ended } = await crowd({ ...run, onSecond: (now) => progressed.tell(line(now, options.visitors)) });
   progressed.end(`${line(record, options.visitors)}; ${ended}`);
+  if (server?.failure) console.log(server.failure);
 
   const counts = await site?.counts(begin);
   const judged = verdicts({ record, limits, site: counts });

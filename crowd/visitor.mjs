@@ -163,6 +163,8 @@ export class Visitor {
   /** Sends a request, and has noted what comes back. */
   async #ask(kind, url, options) {
     const answer = await this.#browser.ask(kind, url, options);
+    // What the end of the run cut off says nothing.
+    if (answer.lost) this.#signal.throwIfAborted();
     if (this.#witness.saw(kind, answer) === 'over') this.#be(undefined);
     return answer;
   }

@@ -64,6 +64,7 @@ export class Witness {
    */
   saw(kind, answer) {
     this.#record.count('requests', answer.received);
+    this.#record.took('here: a free connection', answer.sent - answer.asked);
     if (answer.lost) {
       this.#lostSince ??= answer.sent;
       this.#record.count('lost', answer.received);
