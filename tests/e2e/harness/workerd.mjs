@@ -104,6 +104,13 @@ export class Workerd {
     if (!this.port) throw new Error(`workerd does not start:\n${this.log.join('\n')}`);
   }
 
+  /** How the program has ended, if it has and nobody asked it to, with the last that it said. */
+  get failure() {
+    const { exitCode, signalCode } = this.process;
+    if (exitCode === null && signalCode === null) return undefined;
+    return `workerd has ended by itself (${signalCode ?? exitCode}):\n${this.log.slice(-20).join('\n')}`;
+  }
+
   /** The end without warning. */
   async kill9() {
     this.process.kill('SIGKILL');
