@@ -146,6 +146,11 @@ export class Workerd {
     return this.#port;
   }
 
+  /** The process, while it runs. */
+  get pid() {
+    return this.#process?.pid;
+  }
+
   /** The address by number; requests may name any host. */
   get url() {
     return `http://127.0.0.1:${this.#port}`;
