@@ -12,7 +12,7 @@ use worker::{Context, Delay, Env};
 
 use super::answer;
 use super::covered::Covered;
-use super::{call, clock};
+use super::{call, clock, reserve};
 use crate::gate::answer::Asked;
 use crate::gate::cookie;
 use crate::gate::cors::Cors;
@@ -65,6 +65,8 @@ pub(super) enum Next {
     Pass,
     /// The origin is asked, and the room to renew the session.
     PassAndRenew(TicketNumber, Incarnation),
+    /// The origin is asked, and the newcomer gets this pass.
+    Admit(Standing),
     /// The room is asked.
     Ask(Message),
 }
@@ -113,10 +115,22 @@ impl Prepared {
             Next::PassAndRenew(number, incarnation) => {
                 self.pass_and_renew(env, ctx, number, incarnation).await
             }
-            Next::Ask(message) => match self.ask(env, message).await {
-                (Outcome::Pass(standing), _) => self.pass(env, standing).await,
-                (Outcome::Answer(answer), snapshot) => Ok(self.say(&answer, snapshot.as_ref())),
-            },
+            Next::Admit(pass) => {
+                self.note_newcomer(env, ctx);
+                self.pass(env, Some(pass)).await
+            }
+            Next::Ask(message) => {
+                if let Message::Arrive {
+                    returning: false, ..
+                } = message
+                {
+                    self.note_newcomer(env, ctx);
+                }
+                match self.ask(env, message).await {
+                    (Outcome::Pass(standing), _) => self.pass(env, standing).await,
+                    (Outcome::Answer(answer), snapshot) => Ok(self.say(&answer, snapshot.as_ref())),
+                }
+            }
         }
     }
 
@@ -137,6 +151,11 @@ impl Prepared {
         match step {
             Step::Pass => Next::Pass,
             Step::PassAndRenew(number, incarnation) => Next::PassAndRenew(number, incarnation),
+            Step::Admit(pass) => {
+                // No await lies between the look at the reservation and here.
+                self.covered.memory(|room| room.reserved.take());
+                Next::Admit(pass)
+            }
             Step::Preflight => Next::Answer(self.preflight()),
             Step::Answer(answer) => Next::Answer(self.say(&answer, snapshot.as_ref())),
             Step::Ask(message) => Next::Ask(message),
@@ -154,6 +173,9 @@ impl Prepared {
             reachable: covered.memory(|room| room.is_reachable()) != Some(false),
             now: covered.now,
             new_ticket: self.new_ticket,
+            reserved: covered
+                .memory(|room| room.next_reserved(covered.now))
+                .flatten(),
         }
     }
 
@@ -175,6 +197,19 @@ impl Prepared {
         covered
             .refresh_if_due(env, ctx, rests_on_it)
             .filter(|_| rests_on_it && is_stale)
+    }
+
+    fn note_newcomer(&self, env: &Env, ctx: &Context) {
+        let Covered {
+            isolate,
+            index,
+            room,
+            now,
+            ..
+        } = self.covered;
+        if self.covered.memory(|room| room.note_newcomer(now)) == Some(true) {
+            ctx.wait_until(reserve::keep(env.clone(), isolate, index, room));
+        }
     }
 
     async fn ask(&self, env: &Env, message: Message) -> (Outcome, Option<Snapshot>) {

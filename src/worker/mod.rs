@@ -17,6 +17,7 @@ mod passage;
 mod planted;
 mod random;
 mod renewal;
+mod reserve;
 mod room_object;
 mod url;
 
