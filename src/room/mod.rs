@@ -1,8 +1,10 @@
 //! The room: who is in, who waits, whose turn it is.
 
+pub mod draw;
 pub mod ledger;
 pub mod message;
 pub mod number;
+pub mod place;
 pub mod policy;
 pub mod seed;
 pub mod snapshot;
