@@ -99,6 +99,7 @@ export const ROWS = [
   {
     name: "newcomer_queued",
     host: "full.test",
+    seed: identify,
     goal: 1.0,
     check(answer) {
       assert.equal(answer.status, 200);
@@ -131,7 +132,7 @@ export const ROWS = [
       await crowd(server, known, RATE + 60_000);
       return { ...known, called: Date.now() + CALLED_AFTER_MS };
     },
-    ready: ({ called }) => sleep(called - Date.now()),
+    ready: ({ called }) => sleep(Math.max(0, called - Date.now())),
     cookies: each(({ room, incarnation }, n) => place(room, incarnation, RATE + 100 + n)),
     headers: POLL,
     check(answer) {

@@ -23,7 +23,7 @@ export async function crowd(server, { room }, count) {
   let last;
   for (let done = 0; done < count; done += AT_ONCE) {
     const messages = Array.from({ length: Math.min(AT_ONCE, count - done) }, (_, n) => ({
-      arrive: { ticket: 1e12 + done + n, returning: true },
+      arrive: { ticket: (1e12 + done + n).toString(16).padStart(16, "0"), returning: true },
     }));
     const { replies } = await server.say(room, { v: 1, messages });
     last = Object.values(replies.at(-1))[0].number;
