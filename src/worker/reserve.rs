@@ -6,7 +6,7 @@ use worker::{Delay, Env};
 
 use super::call::{self, Way};
 use super::isolate::Isolate;
-use super::{clock, edge};
+use super::{clock, random};
 use crate::room::number::{Incarnation, TicketId};
 use crate::site::room::Room;
 
@@ -27,7 +27,7 @@ pub(super) async fn keep(
 ) {
     loop {
         let asked = clock::now();
-        let id = TicketId::new(edge::random());
+        let id = TicketId::new(random::random());
         let said = isolate.memory(index, |memory| {
             let known = memory.snapshot().cloned();
             let spare = known.as_ref().map_or(0, |snapshot| snapshot.spare);
