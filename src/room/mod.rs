@@ -3,8 +3,11 @@
 pub mod draw;
 pub mod ledger;
 pub mod message;
+pub mod news;
 pub mod number;
+pub mod numbers;
 pub mod place;
 pub mod policy;
+pub mod relay;
 pub mod seed;
 pub mod snapshot;

@@ -1,6 +1,7 @@
 //! A request for a covered URL that cannot pass at once: whom it asks, who answers.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_channel::oneshot;
@@ -128,13 +129,15 @@ impl Prepared {
                 }
                 match self.ask(env, message).await {
                     (Outcome::Pass(standing), _) => self.pass(env, standing).await,
-                    (Outcome::Answer(answer), snapshot) => Ok(self.say(&answer, snapshot.as_ref())),
+                    (Outcome::Answer(answer), snapshot) => {
+                        Ok(self.say(&answer, snapshot.as_deref()))
+                    }
                 }
             }
         }
     }
 
-    fn snapshot(&self) -> Option<Snapshot> {
+    fn snapshot(&self) -> Option<Arc<Snapshot>> {
         self.covered
             .memory(|room| room.snapshot().cloned())
             .flatten()
@@ -142,8 +145,8 @@ impl Prepared {
 
     fn decide(&mut self) -> Next {
         let snapshot = self.snapshot();
-        self.covered.visitor = self.covered.visitor.checked(snapshot.as_ref());
-        let request = self.request(snapshot.as_ref());
+        self.covered.visitor = self.covered.visitor.checked(snapshot.as_deref());
+        let request = self.request(snapshot.as_deref());
         let step = match self.refusal {
             Some(kind) => request.refuse(kind),
             None => request.decide(),
@@ -157,7 +160,7 @@ impl Prepared {
                 Next::Admit(pass)
             }
             Step::Preflight => Next::Answer(self.preflight()),
-            Step::Answer(answer) => Next::Answer(self.say(&answer, snapshot.as_ref())),
+            Step::Answer(answer) => Next::Answer(self.say(&answer, snapshot.as_deref())),
             Step::Ask(message) => Next::Ask(message),
         }
     }
@@ -200,27 +203,16 @@ impl Prepared {
     }
 
     fn note_newcomer(&self, env: &Env, ctx: &Context) {
-        let Covered {
-            isolate,
-            index,
-            room,
-            now,
-            ..
-        } = self.covered;
+        let now = self.covered.now;
         if self.covered.memory(|room| room.note_newcomer(now)) == Some(true) {
-            ctx.wait_until(reserve::keep(env.clone(), isolate, index, room));
+            ctx.wait_until(reserve::keep(env.clone(), self.covered.way()));
         }
     }
 
-    async fn ask(&self, env: &Env, message: Message) -> (Outcome, Option<Snapshot>) {
-        let Covered {
-            isolate,
-            index,
-            room,
-            ..
-        } = self.covered;
+    async fn ask(&self, env: &Env, message: Message) -> (Outcome, Option<Arc<Snapshot>>) {
+        let Covered { isolate, index, .. } = self.covered;
         let known = self.snapshot();
-        let request = self.request(known.as_ref());
+        let request = self.request(known.as_deref());
         if self
             .covered
             .memory(|room| room.is_resting(self.covered.now))
@@ -230,9 +222,17 @@ impl Prepared {
         }
         #[cfg(feature = "planted-panic")]
         super::planted::note(&self.covered.request);
-        match call::ask(env, &room.id, message, ARRIVAL_PATIENCE).await {
+        match call::ask(
+            env,
+            &self.covered.way(),
+            message,
+            known.as_ref(),
+            ARRIVAL_PATIENCE,
+        )
+        .await
+        {
             Ok((reply, snapshot)) => {
-                isolate.heard(index, snapshot.clone());
+                isolate.heard(index, Arc::clone(&snapshot));
                 (request.settle(reply, &snapshot), Some(snapshot))
             }
             Err(error) => {

@@ -41,35 +41,37 @@ export default {
   },
 };
 
-export class Room extends DurableObject {
-  #room;
-  #instance;
+/** The class of an object: what the runtime knows, around what the WASM has under the same name. */
+function object(name) {
+  return class extends DurableObject {
+    #inner;
+    #instance;
 
-  #current() {
-    renewIfBroken();
-    if (this.#instance !== state.instanceId) {
-      this.#room = new anteroom.Room(this.ctx, this.env);
-      this.#instance = state.instanceId;
+    #call(method, argument) {
+      renewIfBroken();
+      try {
+        if (this.#instance !== state.instanceId) {
+          this.#inner = new anteroom[name](this.ctx, this.env);
+          this.#instance = state.instanceId;
+        }
+        return this.#inner[method](argument);
+      } catch (error) {
+        note(error);
+        throw error;
+      }
     }
-    return this.#room;
-  }
 
-  constructor(ctx, env) {
-    super(ctx, env);
-    try {
-      this.#current();
-    } catch (error) {
-      note(error);
-      throw error;
+    /** A message as text, by RPC. */
+    hear(body) {
+      return this.#call("hear", body);
     }
-  }
 
-  fetch(request) {
-    try {
-      return this.#current().fetch(request);
-    } catch (error) {
-      note(error);
-      throw error;
+    /** The same by HTTP. */
+    fetch(request) {
+      return this.#call("fetch", request);
     }
-  }
+  };
 }
+
+export const Room = object("Room");
+export const Relay = object("Relay");
