@@ -36,21 +36,11 @@ struct Second {
 }
 
 /// The load of a room.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Load {
     present: Second,
     window: Option<Span>,
     last_busy: Instant,
-}
-
-impl Default for Load {
-    fn default() -> Self {
-        Self {
-            present: Second::default(),
-            window: None,
-            last_busy: Instant::default(),
-        }
-    }
 }
 
 impl Load {
