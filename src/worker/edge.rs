@@ -147,21 +147,9 @@ impl Prepared {
     }
 
     fn note_newcomer(&self, env: &Env, ctx: &Context) {
-        let Covered {
-            isolate,
-            index,
-            room,
-            now,
-            ..
-        } = self.covered;
+        let now = self.covered.now;
         if self.covered.memory(|room| room.note_newcomer(now)) == Some(true) {
-            ctx.wait_until(reserve::keep(
-                env.clone(),
-                isolate,
-                index,
-                room,
-                self.covered.colo(),
-            ));
+            ctx.wait_until(reserve::keep(env.clone(), self.covered.way()));
         }
     }
 

@@ -5,10 +5,8 @@ use std::time::Duration;
 use worker::{Delay, Env};
 
 use super::call::{self, Way};
-use super::isolate::Isolate;
 use super::{clock, edge};
-use crate::room::number::{Incarnation, TicketId};
-use crate::site::room::Room;
+use crate::room::number::TicketId;
 
 /// How often the keeper looks whether it has something to do.
 const TURN: Duration = Duration::from_millis(100);
@@ -18,13 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Keeps reservations while many newcomers come; ends by itself, and before the runtime would end
 /// it.
-pub(super) async fn keep(
-    env: Env,
-    isolate: &'static Isolate,
-    index: usize,
-    room: &'static Room,
-    colo: Option<String>,
-) {
+pub(super) async fn keep(env: Env, way: Way) {
+    let (isolate, index) = (way.isolate, way.index);
     loop {
         let asked = clock::now();
         let id = TicketId::new(edge::random());
@@ -33,26 +26,22 @@ pub(super) async fn keep(
             let spare = known.as_ref().map_or(0, |snapshot| snapshot.spare);
             (memory.reserved.ask(spare, id, asked), known)
         });
-        let Some((messages, known)) = said.filter(|(messages, _)| !messages.is_empty()) else {
+        let Some((messages, Some(known))) = said.filter(|(messages, _)| !messages.is_empty())
+        else {
             return;
         };
-        let incarnation = known
-            .as_ref()
-            .map_or(Incarnation::default(), |snapshot| snapshot.incarnation);
-        let way = Way::find(isolate, index, &room.id, || colo.clone());
-        match call::exchange(&env, &way, &messages, known.as_ref(), PATIENCE).await {
+        match call::ask_all(&env, &way, messages.clone(), Some(&known), PATIENCE).await {
             Ok((replies, snapshot)) => {
                 let incarnation = snapshot.incarnation;
                 isolate.memory(index, |memory| {
-                    memory
-                        .reserved
-                        .answered(&messages, &replies, incarnation, asked);
+                    let reserved = &mut memory.reserved;
+                    reserved.answered(&messages, &replies, incarnation, asked);
                 });
                 isolate.heard(index, snapshot);
             }
             Err(error) => {
                 isolate.memory(index, |memory| {
-                    memory.reserved.failed(messages, incarnation);
+                    memory.reserved.failed(messages, known.incarnation);
                 });
                 isolate.unheard(index, &error);
             }
