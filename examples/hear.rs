@@ -31,7 +31,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         admits: Admits::InOrder,
         first_pass: FirstPass::Full,
         poll_far: Span::from_secs(20),
-        drawing: None,
         relays: RelayPolicy::default(),
         drawing: None,
     };
