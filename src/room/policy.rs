@@ -22,19 +22,10 @@ pub struct Policy {
     pub first_pass: FirstPass,
     /// The longest interval between two polls of a visitor.
     pub poll_far: Span,
-    /// The pre-queue that is under way, if its places are to be drawn.
-    pub drawing: Option<Drawing>,
     /// When edges shall come through relays.
     pub relays: RelayPolicy,
-}
-
-/// A pre-queue whose places will be drawn. While there is one, nobody is admitted.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Drawing {
-    /// The event's id: 128 bits.
-    pub event: [u8; 16],
-    /// When the event starts.
-    pub start: Instant,
+    /// The pre-queue that is under way, if its places are to be drawn.
+    pub drawing: Option<Drawing>,
 }
 
 /// When edges shall come through relays, and through how many.
@@ -53,6 +44,15 @@ impl Default for RelayPolicy {
             shards: 1,
         }
     }
+}
+
+/// A pre-queue whose places will be drawn. While there is one, nobody is admitted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Drawing {
+    /// The event's id: 128 bits.
+    pub event: [u8; 16],
+    /// When the event starts.
+    pub start: Instant,
 }
 
 /// Who is admitted.
@@ -92,11 +92,11 @@ impl From<&Room> for Policy {
             },
             first_pass: room.first_pass,
             poll_far: Span::from_secs(u64::from(room.poll_far_seconds)),
-            drawing: None,
             relays: RelayPolicy {
                 above: room.relay_above,
                 shards: room.relay_shards,
             },
+            drawing: None,
         }
     }
 }
