@@ -116,7 +116,7 @@ impl Draws {
     }
 
     /// Adds a draw of later numbers than those before.
-    pub(super) fn push(&mut self, draw: Draw) {
+    pub fn push(&mut self, draw: Draw) {
         self.0.push(draw);
     }
 

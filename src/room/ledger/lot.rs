@@ -140,3 +140,6 @@ impl Ledger {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
