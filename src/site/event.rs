@@ -125,8 +125,11 @@ pub struct Details<'a> {
     pub room: &'a RoomId,
     pub name: &'a str,
     pub description: &'a str,
+    #[serde(serialize_with = "perhaps_iso8601")]
     pub prequeue_start_time: Option<Moment>,
+    #[serde(serialize_with = "iso8601")]
     pub event_start_time: Moment,
+    #[serde(serialize_with = "iso8601")]
     pub event_end_time: Moment,
     pub shuffle_at_event_start: bool,
     pub suspended: bool,
@@ -136,6 +139,17 @@ pub struct Details<'a> {
     pub disable_session_renewal: bool,
     pub queueing_method: QueueingMethod,
     pub custom_page_html: Option<&'a str>,
+}
+
+fn iso8601<S: serde::Serializer>(moment: &Moment, serializer: S) -> Result<S::Ok, S::Error> {
+    moment.iso8601().serialize(serializer)
+}
+
+fn perhaps_iso8601<S: serde::Serializer>(
+    moment: &Option<Moment>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    moment.and_then(Moment::iso8601).serialize(serializer)
 }
 
 /// The event that has its way in a room just now.

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
-use time::format_description::well_known::Iso8601;
+use time::format_description::well_known::{Iso8601, Rfc3339};
 
-/// A point in time: milliseconds since the Unix epoch.
+/// A point in time: milliseconds since the Unix epoch, which is how it is packed.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct Moment(u64);
@@ -18,6 +18,13 @@ impl Moment {
     /// Milliseconds since the Unix epoch.
     pub const fn as_millis(self) -> u64 {
         self.0
+    }
+
+    /// Writes ISO 8601 in UTC, as far as its years go: to 9999.
+    pub fn iso8601(self) -> Option<String> {
+        let nanos = i128::from(self.0) * 1_000_000;
+        let read = OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()?;
+        read.format(&Rfc3339).ok()
     }
 
     /// Reads ISO 8601 with a date, a time and an offset from UTC: `2027-11-26T09:00:00Z`. None if it

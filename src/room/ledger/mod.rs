@@ -23,6 +23,7 @@ mod invitations;
 pub mod journal;
 mod lot;
 mod rate;
+mod reserve;
 mod returns;
 mod slots;
 mod spent;
@@ -31,6 +32,8 @@ mod tests;
 mod throughput;
 mod tickets;
 mod waiters;
+
+pub use reserve::RESERVED_FOR;
 
 use book::{Book, Effect, Standing};
 use invitations::{Invitations, MOST_CALLS_PER_SLOT};
@@ -254,6 +257,12 @@ impl Ledger {
                 number,
                 incarnation,
             } => self.leave(number, incarnation),
+            Message::Reserve { reservation, count } => self.reserve(policy, reservation, count),
+            Message::Return {
+                reservation,
+                incarnation,
+                used,
+            } => self.take_back(reservation, incarnation, used),
         }
     }
 
@@ -327,12 +336,7 @@ impl Ledger {
 
     /// The one place where a slot is granted. The caller has checked [`Ledger::free`].
     fn admit(&mut self, policy: &Policy, number: TicketNumber, provisional: bool) -> Reply {
-        let life = if provisional {
-            PROVISIONAL.min(policy.session)
-        } else {
-            policy.session
-        };
-        let expires = self.book.time + life;
+        let expires = self.book.time + Self::life(policy, provisional);
         self.record(Effect::Admitted {
             number,
             expires,
@@ -343,6 +347,15 @@ impl Ledger {
             number,
             expires,
             provisional,
+        }
+    }
+
+    /// How long a new pass lives.
+    fn life(policy: &Policy, provisional: bool) -> Span {
+        if provisional {
+            PROVISIONAL.min(policy.session)
+        } else {
+            policy.session
         }
     }
 
@@ -454,12 +467,18 @@ impl Ledger {
     /// Whether a newcomer may go in at once: nobody waits, and a slot is left beside those who were
     /// called.
     fn may_walk_in(&self, policy: &Policy) -> bool {
-        let called = self.invitations.open() + self.book.door.held(self.book.time);
         match policy.admits {
             Admits::Nobody => false,
             Admits::Everybody => true,
-            Admits::InOrder => self.book.called == self.book.issued && self.free(policy) > called,
+            Admits::InOrder => {
+                self.book.called == self.book.issued && self.free(policy) > self.expected_at_door()
+            }
         }
+    }
+
+    /// How many of the called are expected to take a slot.
+    fn expected_at_door(&self) -> u32 {
+        self.invitations.open() + self.book.door.held(self.book.time)
     }
 
     fn first_pass_is_provisional(&self, policy: &Policy) -> bool {
@@ -491,7 +510,8 @@ impl Ledger {
 
     fn snapshot(&mut self, policy: &Policy) -> Snapshot {
         let now = self.book.time;
-        let called = self.invitations.open() + self.book.door.held(now);
+        let called = self.expected_at_door();
+        let spare = self.spare(policy);
         let drawing = self.waiters.draw(now, policy.absent_after());
         let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));
         Snapshot {
@@ -507,6 +527,7 @@ impl Ledger {
             admissions_per_minute: self.throughput.per_minute(now),
             ahead: drawing.points.iter().map(behind).collect(),
             queueing: !self.may_walk_in(policy),
+            spare,
             provisional: self.first_pass_is_provisional(policy),
             revoked: self.book.revoked(),
             announced: self.book.lots.announcement(),
