@@ -27,9 +27,9 @@ const VISITORS: u64 = 100_000;
 const TOTAL: u32 = 5_000;
 const RATE: u32 = 3_000;
 
-/// `2027-11-26T09:00:00Z`, and most of the last minute before it.
+/// `2027-11-26T09:00:00Z`, and when everybody comes.
 const START: u64 = 1_827_219_600;
-const FROM: u64 = START - 50;
+const FROM: u64 = START - 45;
 
 /// A visitor's browser: what it holds, and when it asks next, in tenths of a second.
 struct Browser {
@@ -243,10 +243,10 @@ fn an_opening_with_a_hundred_thousand_in_the_pre_queue_is_no_burst() {
     let mut opening = Opening::new();
     let arrivals = opening.messages.remove(&FROM).unwrap();
     assert_eq!(u64::from(arrivals), VISITORS);
-    opening.run(START + 65);
+    opening.run(START + 30);
 
     // Polls come evenly: 5,000 a second, each visitor once in 20 seconds, the start included.
-    let steady = opening.polls.range(FROM + 35..START + 65);
+    let steady = opening.polls.range(FROM + 35..START + 30);
     let (least, most) = steady.fold((u32::MAX, 0), |(least, most), (_, polls)| {
         (least.min(*polls), most.max(*polls))
     });
@@ -262,24 +262,10 @@ fn an_opening_with_a_hundred_thousand_in_the_pre_queue_is_no_burst() {
     assert!(*most < RATE / 10, "{most} messages a second");
     let most = opening.admissions.values().max().unwrap();
     assert!(*most < RATE / 10, "{most} admissions a second");
-    let within = |from: u64| -> u32 {
-        opening
-            .admissions
-            .range(from..from + 60)
-            .map(|(_, n)| n)
-            .sum()
-    };
-    for from in START..START + 5 {
-        assert!(
-            within(from) <= RATE,
-            "{} in the minute from {from}",
-            within(from)
-        );
-    }
+    let admitted: u32 = opening.admissions.values().sum();
     assert!(
-        within(START) > RATE * 98 / 100,
-        "{} in the first minute",
-        within(START)
+        admitted <= RATE && admitted > RATE * 98 / 100,
+        "{admitted} in half a minute"
     );
 
     // Those who are in have the first places, and every place is somebody's own.

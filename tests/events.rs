@@ -83,7 +83,7 @@ fn every_rule_has_its_fault() {
         ),
         (
             json!({ "event_begin_time": "" }),
-            "event_begin_time: unknown field",
+            "event_begin_time: unknown field; did you mean event_end_time?",
         ),
         (
             json!({ "shufle_at_event_start": true }),

@@ -67,7 +67,7 @@ impl Draw {
     }
 
     /// The permutation of the numbers and places, both counted from the first.
-    pub fn permutation(&self) -> Permutation<'_> {
+    pub fn permutation(&self) -> Permutation {
         Permutation::new(&self.key, self.count.min(MOST))
     }
 }
