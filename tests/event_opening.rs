@@ -120,7 +120,8 @@ impl Opening {
         };
         let policy = self.policy(now);
         let mut batch = self.ledger.batch(now, &policy, &[report]);
-        self.snapshot = batch.responses.remove(0).snapshot;
+        let response = batch.responses.remove(0);
+        self.snapshot = response.snapshot.as_deref().cloned().unwrap();
     }
 
     /// Messages to the room, which it handles as one batch, and what the visitors get.
@@ -146,7 +147,7 @@ impl Opening {
         let room = self.timeline.at(Moment::from_millis(now.as_millis()));
         let visitor = who.map_or(Visitor::NEWCOMER, |who| holder(self.browsers[who].standing));
         let request = asks(room, visitor, None, now);
-        let outcome = request.settle(response.replies[0], &response.snapshot);
+        let outcome = request.settle(response.replies[0], response.snapshot.as_deref().unwrap());
         let Outcome::Answer(answer) = outcome else {
             panic!("{outcome:?}");
         };

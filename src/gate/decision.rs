@@ -241,8 +241,15 @@ impl Request<'_> {
                     Outcome::Pass(Some(pass))
                 }
             }
-            Reply::Waiting { number, joined } => {
-                let ahead = informed.ahead_of(number);
+            Reply::Waiting {
+                number,
+                joined,
+                ahead,
+            } => {
+                let told = ahead
+                    .map(u64::from)
+                    .filter(|_| !snapshot.is_undrawn(number));
+                let ahead = told.or_else(|| informed.ahead_of(number));
                 let place = informed.place(number, incarnation, joined, ahead);
                 let mut answer = informed.holds(place, informed.waiting_state(number), ahead);
                 if self.held_number().is_some_and(|held| held != number) {

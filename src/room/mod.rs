@@ -3,7 +3,9 @@
 pub mod draw;
 pub mod ledger;
 pub mod message;
+pub mod news;
 pub mod number;
+pub mod numbers;
 pub mod place;
 pub mod policy;
 pub mod seed;

@@ -27,6 +27,8 @@ pub struct Policy {
     pub poll_far: Span,
     /// The pre-queue that is under way, if its places are to be drawn.
     pub drawing: Option<Drawing>,
+    /// When edges shall come through relays.
+    pub relays: RelayPolicy,
 }
 
 /// A pre-queue whose places will be drawn. While there is one, nobody is admitted.
@@ -36,6 +38,24 @@ pub struct Drawing {
     pub event: [u8; 16],
     /// When the event starts.
     pub start: Instant,
+}
+
+/// When edges shall come through relays, and through how many.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RelayPolicy {
+    /// From so many requests of edges per second on.
+    pub above: u32,
+    /// Relays of the room in each data centre.
+    pub shards: u32,
+}
+
+impl Default for RelayPolicy {
+    fn default() -> Self {
+        Self {
+            above: 800,
+            shards: 1,
+        }
+    }
 }
 
 /// Who is admitted.
@@ -91,6 +111,10 @@ impl From<&Room> for Policy {
             first_pass: room.first_pass,
             poll_far: Span::from_secs(u64::from(room.poll_far_seconds)),
             drawing: room.event.as_ref().and_then(Drawing::of),
+            relays: RelayPolicy {
+                above: room.relay_above,
+                shards: room.relay_shards,
+            },
         }
     }
 }

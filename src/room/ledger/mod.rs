@@ -9,8 +9,8 @@
 //! - No number twice, no session that is not counted, no slot held by nobody for longer than
 //!   [`EXPIRY_GRACE`] after its pass.
 //!
-//! The promises rest on three rules. A slot is granted in one place only ([`Ledger::admit`]), after
-//! a check against both limits in the same call. Everything that was promised to a visitor is in the
+//! The promises rest on three rules. A slot is granted in two places only ([`Ledger::admit`], and
+//! [`reserve`] for an edge that expects many), after a check against both limits in the same call. Everything that was promised to a visitor is in the
 //! [`Book`], and the shell sends responses only once the batch's [`Row`] is durable. A pass says when
 //! it ends, and its slot stays taken for a little longer ([`EXPIRY_GRACE`]) than any edge honours it.
 //!
@@ -21,6 +21,7 @@ pub mod book;
 mod door;
 mod invitations;
 pub mod journal;
+mod load;
 mod lot;
 mod rate;
 mod reserve;
@@ -33,21 +34,25 @@ mod throughput;
 mod tickets;
 mod waiters;
 
+use std::sync::Arc;
+
 pub use reserve::RESERVED_FOR;
 
 use book::{Book, Effect, Standing};
 use invitations::{Invitations, MOST_CALLS_PER_SLOT};
 use journal::Row;
+use load::Load;
 use returns::Returns;
 use throughput::Throughput;
 use waiters::Waiters;
 
 use super::message::{self, Message, Reply, Request, Response};
+use super::news::{Headline, News};
 use super::number::{Incarnation, TicketId, TicketNumber};
 use super::place::Place;
 use super::policy::{Admits, Policy};
 use super::seed::Seed;
-use super::snapshot::{Ahead, Snapshot};
+use super::snapshot::{Ahead, READS_SETS, Snapshot, Stamp};
 use crate::site::room::FirstPass;
 use crate::time::{Instant, Span};
 
@@ -98,6 +103,8 @@ pub struct Ledger {
     invitations: Invitations,
     throughput: Throughput,
     returns: Returns,
+    load: Load,
+    news: News,
 }
 
 impl Ledger {
@@ -128,12 +135,11 @@ impl Ledger {
         let silence = now.since(book.time).max(Span::from_millis(1));
         book.advance(now, silence);
         let now = book.time;
-        let birth = Instant::from_millis(book.incarnation.get());
         let mut invitations = Invitations::default();
         for (place, at) in book.expected_since(now - CLAIM_WINDOW) {
             invitations.invite(place, at);
         }
-        let mut waiters = Waiters::new(book.called + 1, book.issued, birth, now);
+        let mut waiters = Waiters::new(book.called + 1, book.issued, now);
         for place in book.left() {
             waiters.left(place);
         }
@@ -146,6 +152,8 @@ impl Ledger {
             recovered: true,
             throughput: Throughput::default(),
             returns: Returns::default(),
+            load: Load::default(),
+            news: News::default(),
             book,
         }
     }
@@ -176,16 +184,21 @@ impl Ledger {
             .collect();
         self.call(policy);
         let row = self.take_row();
-        let snapshot = self.snapshot(policy);
-        let respond = |replies| Response {
-            version: message::VERSION,
-            replies,
-            snapshot: snapshot.clone(),
-        };
-        Batch {
-            row,
-            responses: replies.into_iter().map(respond).collect(),
+        let stamp = Stamp(self.book.incarnation, self.book.sequence, self.book.time);
+        self.news.observe(self.headline(policy), stamp);
+        let mut shared = None;
+        let mut responses = Vec::with_capacity(requests.len());
+        for (request, replies) in requests.iter().zip(replies) {
+            let is_known = self.news.is_known_to(request.knows, stamp);
+            let mut shared = || Arc::clone(shared.get_or_insert_with(|| self.snapshot(policy)));
+            responses.push(Response {
+                version: message::VERSION,
+                replies,
+                life: Some(stamp.0),
+                snapshot: (!is_known).then(&mut shared),
+            });
         }
+        Batch { row, responses }
     }
 
     fn advance(&mut self, now: Instant, policy: &Policy) {
@@ -210,18 +223,22 @@ impl Ledger {
         self.draw_lots(policy.drawing);
         self.invitations.advance(self.book.time);
         self.returns.advance(self.book.time);
+        self.load.advance(self.book.time, policy.relays);
+        self.waiters.advance(self.book.time, policy.absent_after());
         let queueing = !self.may_walk_in(policy);
         self.throughput.observe(queueing, self.book.time);
         self.call(policy);
     }
 
     fn hear(&mut self, request: &Request) {
-        for number in &request.polled {
-            let place = self.book.place_of(*number);
+        self.load.hear(request.gathered);
+        for number in request.polled.iter().copied().chain(request.polls.iter()) {
+            let place = self.book.place_of(number);
             self.waiters.polled(place, self.book.time);
         }
-        for number in &request.returned {
-            self.returns.returned(*number);
+        let returned = request.returned.iter().copied();
+        for number in returned.chain(request.returns.iter()) {
+            self.returns.returned(number);
         }
     }
 
@@ -307,6 +324,7 @@ impl Ledger {
             Reply::Waiting {
                 number,
                 joined: Some(self.book.time),
+                ahead: Some(self.ahead_of(number)),
             }
         }
     }
@@ -334,7 +352,7 @@ impl Ledger {
         Reply::AtDoor { number, ahead }
     }
 
-    /// The one place where a slot is granted. The caller has checked [`Ledger::free`].
+    /// Grants a slot to a visitor. The caller has checked [`Ledger::free`].
     fn admit(&mut self, policy: &Policy, number: TicketNumber, provisional: bool) -> Reply {
         let expires = self.book.time + Self::life(policy, provisional);
         self.record(Effect::Admitted {
@@ -365,7 +383,19 @@ impl Ledger {
         Reply::Waiting {
             number,
             joined: None,
+            ahead: Some(self.ahead_of(number)),
         }
+    }
+
+    /// How many live visitors come before one in line.
+    fn ahead_of(&self, number: TicketNumber) -> u32 {
+        self.called()
+            .saturating_add(self.waiters.before(self.book.place_of(number)))
+    }
+
+    /// Called visitors who are not in yet and are counted on.
+    fn called(&self) -> u32 {
+        self.invitations.open() + self.book.door.held(self.book.time)
     }
 
     fn renew(&mut self, policy: &Policy, number: TicketNumber, from: Incarnation) -> Reply {
@@ -471,14 +501,9 @@ impl Ledger {
             Admits::Nobody => false,
             Admits::Everybody => true,
             Admits::InOrder => {
-                self.book.called == self.book.issued && self.free(policy) > self.expected_at_door()
+                self.book.called == self.book.issued && self.free(policy) > self.called()
             }
         }
-    }
-
-    /// How many of the called are expected to take a slot.
-    fn expected_at_door(&self) -> u32 {
-        self.invitations.open() + self.book.door.held(self.book.time)
     }
 
     fn first_pass_is_provisional(&self, policy: &Policy) -> bool {
@@ -508,13 +533,29 @@ impl Ledger {
         })
     }
 
-    fn snapshot(&mut self, policy: &Policy) -> Snapshot {
+    fn headline(&self, policy: &Policy) -> Headline {
+        Headline {
+            queueing: !self.may_walk_in(policy),
+            provisional: self.first_pass_is_provisional(policy),
+            relays: self.load.relays(policy.relays),
+            undrawn_from: self.book.lots.undrawn_from(),
+            drawn_from: self.book.lots.held.last().map(|draw| draw.first),
+        }
+    }
+
+    fn snapshot(&mut self, policy: &Policy) -> Arc<Snapshot> {
         let now = self.book.time;
-        let called = self.expected_at_door();
+        let called = self.called();
         let spare = self.spare(policy);
+        let Headline {
+            queueing,
+            provisional,
+            relays,
+            ..
+        } = self.headline(policy);
         let drawing = self.waiters.draw(now, policy.absent_after());
         let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));
-        Snapshot {
+        Arc::new(Snapshot {
             incarnation: self.book.incarnation,
             sequence: self.book.sequence,
             taken: now,
@@ -526,13 +567,15 @@ impl Ledger {
             queued: drawing.queued,
             admissions_per_minute: self.throughput.per_minute(now),
             ahead: drawing.points.iter().map(behind).collect(),
-            queueing: !self.may_walk_in(policy),
+            queueing,
             spare,
-            provisional: self.first_pass_is_provisional(policy),
+            provisional,
             revoked: self.book.revoked(),
             announced: self.book.lots.announcement(),
             draws: self.book.lots.held.clone(),
-        }
+            reads: READS_SETS,
+            relays,
+        })
     }
 }
 

@@ -135,6 +135,7 @@ fn newcomers_of_any_method_get_in_line_during_the_pre_queue() {
         let reply = Reply::Waiting {
             number: number(121),
             joined: Some(NOW),
+            ahead: Some(120),
         };
         let Outcome::Answer(answer) = newcomer.settle(reply, &snapshot) else {
             panic!()

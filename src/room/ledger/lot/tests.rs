@@ -6,7 +6,7 @@ use super::*;
 use crate::room::ledger::journal::{self, Row};
 use crate::room::message::{Message, Reply, Request};
 use crate::room::number::{Incarnation, TicketId, TicketNumber};
-use crate::room::policy::{Admits, Policy};
+use crate::room::policy::{Admits, Policy, RelayPolicy};
 use crate::room::seed::Seed;
 use crate::room::snapshot::Snapshot;
 use crate::site::room::FirstPass;
@@ -27,6 +27,7 @@ fn policy(total: u32) -> Policy {
         first_pass: FirstPass::Full,
         poll_far: Span::from_secs(20),
         drawing: None,
+        relays: RelayPolicy::default(),
     }
 }
 
@@ -65,12 +66,12 @@ impl Room {
             version: 1,
             messages,
             polled: polled.into_iter().map(number).collect(),
-            returned: Vec::new(),
+            ..Request::default()
         };
         let mut batch = self.ledger.batch(self.now, policy, &[request]);
         self.rows.extend(batch.row);
         let response = batch.responses.remove(0);
-        self.snapshot = response.snapshot;
+        self.snapshot = response.snapshot.as_deref().cloned().unwrap();
         response.replies
     }
 
