@@ -225,8 +225,9 @@ impl Ledger {
         self.returns.advance(self.book.time);
         self.load.advance(self.book.time, policy.relays);
         self.waiters.advance(self.book.time, policy.absent_after());
-        let queueing = !self.may_walk_in(policy);
-        self.throughput.observe(queueing, self.book.time);
+        // Before an event starts nothing moves, and that says nothing of how fast it will.
+        let moves = policy.drawing.is_none() && !self.may_walk_in(policy);
+        self.throughput.observe(moves, self.book.time);
         self.call(policy);
     }
 

@@ -302,6 +302,28 @@ fn who_left_the_pre_queue_or_stopped_polling_is_not_ahead_of_the_drawn() {
 }
 
 #[test]
+fn the_standstill_before_the_start_says_nothing_of_how_fast_the_line_moves() {
+    let mut room = Room::new();
+    room.pass(&prequeue(EVENT, 1_000), 1);
+    room.come(&prequeue(EVENT, 1_000), 300);
+    let everybody: Vec<u64> = (1..=300).collect();
+    for _ in 0..15 {
+        room.now = room.now + Span::from_secs(20);
+        room.batch(&prequeue(EVENT, 1_000), Vec::new(), everybody.clone());
+    }
+    let open = Policy {
+        new_users_per_minute: 60,
+        ..policy(1_000)
+    };
+    for _ in 0..15 {
+        room.now = room.now + Span::from_secs(2);
+        room.everybody_polls(&open, &everybody);
+    }
+    let rate = room.snapshot.admissions_per_minute.unwrap();
+    assert!((60.0..=130.0).contains(&rate), "{rate}");
+}
+
+#[test]
 fn a_draw_that_was_cut_short_is_held_and_another_pre_queue_has_another_key() {
     let mut room = Room::new();
     room.come(&policy(1), 1);
