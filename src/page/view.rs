@@ -71,6 +71,9 @@ pub(super) struct WaitingRoom<'a> {
     leave_url: &'a str,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     occasion: Option<Occasion>,
+    /// For polls alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admitted: Option<bool>,
 }
 
 impl<'a> WaitingRoom<'a> {
@@ -126,6 +129,15 @@ impl<'a> WaitingRoom<'a> {
             session_over: facts.notice == Some(Notice::SessionOver),
             leave_url: if has_place { leave_url } else { "" },
             occasion: Occasion::of(facts),
+            admitted: None,
+        }
+    }
+
+    /// The same for a poll, which is told whether it may go to the site.
+    pub(super) fn told(self, admitted: bool) -> Self {
+        Self {
+            admitted: Some(admitted),
+            ..self
         }
     }
 }

@@ -25,19 +25,10 @@ pub struct Policy {
     pub first_pass: FirstPass,
     /// The longest interval between two polls of a visitor.
     pub poll_far: Span,
-    /// The pre-queue that is under way, if its places are to be drawn.
-    pub drawing: Option<Drawing>,
     /// When edges shall come through relays.
     pub relays: RelayPolicy,
-}
-
-/// A pre-queue whose places will be drawn. While there is one, nobody is admitted.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Drawing {
-    /// The event's id: 128 bits.
-    pub event: [u8; 16],
-    /// When the event starts.
-    pub start: Instant,
+    /// The pre-queue that is under way, if its places are to be drawn.
+    pub drawing: Option<Drawing>,
 }
 
 /// When edges shall come through relays, and through how many.
@@ -56,6 +47,15 @@ impl Default for RelayPolicy {
             shards: 1,
         }
     }
+}
+
+/// A pre-queue whose places will be drawn. While there is one, nobody is admitted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Drawing {
+    /// The event's id: 128 bits.
+    pub event: [u8; 16],
+    /// When the event starts.
+    pub start: Instant,
 }
 
 /// Who is admitted.
@@ -115,6 +115,7 @@ impl From<&Room> for Policy {
                 above: room.relay_above,
                 shards: room.relay_shards,
             },
+            drawing: None,
         }
     }
 }

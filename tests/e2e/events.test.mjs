@@ -37,7 +37,7 @@ test('an event opens with a draw that anybody can check, and closes again', asyn
     assert.equal(room.state, 'prequeueing');
     assert.equal(room.isEventActive && room.isEventPrequeueing && room.shuffleAtEventStart, true);
     assert.equal(room.eventStartTime, new Date(times.start).toISOString());
-    assert.ok(room.secondsUntilEventStart > 0 && room.secondsUntilEventStart <= 10);
+    assert.ok(room.secondsUntilEventStart > 0 && room.secondsUntilEventStart <= 11);
     assert.equal(room.positionKnown, false);
     assert.equal(room.drawCommitment, commitment);
     assert.equal(room.drawKey, '');

@@ -8,7 +8,8 @@ use crate::room::snapshot::Snapshot;
 use crate::site::room::Room;
 use crate::time::Instant;
 
-/// The event that is under way at `now`.
+/// The event that is under way at `now`, told in whole seconds, so that the pages of newcomers are the
+/// same for a second.
 pub(super) fn event(room: &Room, now: Instant) -> Option<Event> {
     let event = room.event.as_ref()?;
     Some(Event {
@@ -17,7 +18,7 @@ pub(super) fn event(room: &Room, now: Instant) -> Option<Event> {
         shuffle: event.shuffle,
         start: Instant::from_millis(event.start.as_millis()),
         end: Instant::from_millis(event.end.as_millis()),
-        now,
+        now: Instant::from_secs(now.as_secs()),
     })
 }
 
