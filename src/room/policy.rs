@@ -115,7 +115,6 @@ impl From<&Room> for Policy {
                 above: room.relay_above,
                 shards: room.relay_shards,
             },
-            drawing: None,
         }
     }
 }
