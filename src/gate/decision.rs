@@ -188,6 +188,7 @@ impl Request<'_> {
                 }
             }
             _ if !self.intent.counts() => self.without_a_place(),
+            _ if self.is_full() => Step::Answer(self.turned_away()),
             _ if self.snapshot.is_some_and(|snapshot| snapshot.queueing) && self.reachable => {
                 self.stays_out(self.joining_state())
             }
@@ -247,6 +248,7 @@ impl Request<'_> {
                 };
                 Outcome::Answer(informed.holds(place, state, ahead))
             }
+            Reply::ComeBack if informed.is_full() => Outcome::Answer(informed.turned_away()),
             Reply::ComeBack => Outcome::Answer(informed.joins(informed.joining_state())),
             Reply::Over | Reply::NotRenewed => Outcome::Answer(Answer {
                 cookie: Change::Clear,
@@ -291,6 +293,12 @@ impl Request<'_> {
             || self.snapshot.is_some_and(|snapshot| snapshot.queueing)
     }
 
+    /// Whether newcomers get no number, by what the room has said last.
+    fn is_full(&self) -> bool {
+        let full = |snapshot: &Snapshot| snapshot.queueing && snapshot.full;
+        self.reachable && !self.room.queue_all && self.snapshot.is_some_and(full)
+    }
+
     const fn waiting_state(&self) -> State {
         if self.room.queue_all {
             State::QueueAll
@@ -320,6 +328,7 @@ impl Request<'_> {
                     _ if self.room.queue_all => State::QueueAll,
                     _ if self.room.queueing_method == QueueingMethod::Reject => State::Rejecting,
                     Some(Standing::Waiting { .. }) => State::Queueing,
+                    _ if self.is_full() => State::Full,
                     _ => State::Joining,
                 };
                 let answer = self.answer(Kind::Waits(state), None);

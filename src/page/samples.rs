@@ -12,10 +12,24 @@ pub(crate) fn queueing() -> Facts {
         users_ahead: Some(1234),
         progress_percent: Some(40),
         wait_minutes: Some(10),
+        wait_quartiles: None,
+        has_place: true,
         last_updated: Instant::from_millis(1_596_498_360_000),
         refresh_interval_seconds: 20,
         queueing_method: QueueingMethod::Fifo,
         notice: None,
+    }
+}
+
+/// Somebody in a room that admits at random, with a median of ten minutes to go.
+pub(crate) fn drawing() -> Facts {
+    Facts {
+        position: None,
+        users_ahead: None,
+        progress_percent: None,
+        wait_quartiles: Some([5, 10, 65]),
+        queueing_method: QueueingMethod::Random,
+        ..queueing()
     }
 }
 
@@ -27,6 +41,7 @@ fn without_place(state: State, refresh_interval_seconds: u32) -> Facts {
         users_ahead: None,
         progress_percent: None,
         wait_minutes: None,
+        has_place: false,
         refresh_interval_seconds,
         ..queueing()
     }
@@ -62,6 +77,8 @@ pub(crate) fn all() -> Vec<Facts> {
             state: State::QueueAll,
             ..queueing()
         },
+        drawing(),
+        without_place(State::Full, 20),
         Facts {
             queueing_method: QueueingMethod::Reject,
             ..without_place(State::Rejecting, 0)

@@ -1,6 +1,7 @@
 //! The room: who is in, who waits, whose turn it is.
 
 pub mod ledger;
+pub mod lottery;
 pub mod message;
 pub mod number;
 pub mod policy;

@@ -1,7 +1,7 @@
 //! The part of a room's declaration that its ledger obeys. It may change between any two batches.
 
 use crate::site::room::{FirstPass, QueueingMethod, Room};
-use crate::time::Span;
+use crate::time::{Instant, Span};
 
 /// What the operator asks of the ledger.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -12,6 +12,8 @@ pub struct Policy {
     pub new_users_per_minute: u32,
     /// The length of a session, counted from the last renewal.
     pub session: Span,
+    /// How long a visitor's sessions may go on from the admission, however often renewed.
+    pub session_max: Option<Span>,
     /// Whether a session may be renewed.
     pub renewal: bool,
     /// Whether renewals stop while more sessions are active than allowed.
@@ -22,6 +24,8 @@ pub struct Policy {
     pub first_pass: FirstPass,
     /// The longest interval between two polls of a visitor.
     pub poll_far: Span,
+    /// The expected wait from which on newcomers get no number.
+    pub full_after: Option<Span>,
 }
 
 /// Who is admitted.
@@ -29,6 +33,8 @@ pub struct Policy {
 pub enum Admits {
     /// Within the limits, first come, first served.
     InOrder,
+    /// Within the limits, whoever is drawn (`random`).
+    AtRandom,
     /// Everybody, limits or not (`passthrough`).
     Everybody,
     /// Nobody new (`queue_all`, `reject`).
@@ -36,6 +42,13 @@ pub enum Admits {
 }
 
 impl Policy {
+    /// When a session that is renewed at `now` ends, if the visitor came in at `admitted`.
+    pub fn session_ends(&self, admitted: Instant, now: Instant) -> Instant {
+        let expires = now + self.session;
+        self.session_max
+            .map_or(expires, |longest| expires.min(admitted + longest))
+    }
+
     /// After how long without a poll a waiting visitor is no longer counted as one ahead, and after
     /// how long without hearing of anybody a room takes it that nobody could reach it. A hidden
     /// tab is let run about once a minute by browsers, so never less than 75 seconds.
@@ -51,16 +64,25 @@ impl From<&Room> for Policy {
             total_active_users: room.total_active_users,
             new_users_per_minute: room.new_users_per_minute,
             session: Span::from_secs(u64::from(room.session_duration_seconds)),
+            session_max: room.session_max_minutes.map(minutes),
             renewal: !room.disable_session_renewal,
             drain_over_limit: room.drain_over_limit,
             admits: match room.queueing_method {
                 _ if room.queue_all => Admits::Nobody,
                 QueueingMethod::Fifo => Admits::InOrder,
+                QueueingMethod::Random => Admits::AtRandom,
                 QueueingMethod::Passthrough => Admits::Everybody,
                 QueueingMethod::Reject => Admits::Nobody,
             },
             first_pass: room.first_pass,
             poll_far: Span::from_secs(u64::from(room.poll_far_seconds)),
+            full_after: Some(room.queue_full_after_minutes)
+                .filter(|longest| *longest > 0)
+                .map(minutes),
         }
     }
+}
+
+fn minutes(count: u32) -> Span {
+    Span::from_secs(u64::from(count) * 60)
 }

@@ -39,6 +39,8 @@ fn room() -> Room {
         },
         total_active_users: 10,
         new_users_per_minute: 10,
+        session_max_minutes: None,
+        queue_full_after_minutes: 1_440,
         session_duration_seconds: 300,
         disable_session_renewal: false,
         drain_over_limit: false,

@@ -9,11 +9,13 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::door::Door;
+use super::epochs::Epochs;
 use super::rate::RateWindow;
 use super::slots::{Slot, Slots};
 use super::spent::Spent;
 use super::tickets::Tickets;
 use super::{EXPIRY_GRACE, PLACE_MEMORY};
+use crate::room::lottery::{Epoch, Probability};
 use crate::room::number::{Incarnation, TicketId, TicketNumber};
 use crate::room::seed::Seed;
 use crate::time::{Instant, Span};
@@ -65,6 +67,15 @@ pub enum Effect {
         /// The visitor's number.
         number: TicketNumber,
     },
+    /// A draw is held among the waiting numbers.
+    Drawn {
+        /// The index of its epoch.
+        epoch: u64,
+        /// Each number's chance.
+        chance: Probability,
+        /// The highest number that takes part.
+        up_to: TicketNumber,
+    },
 }
 
 /// What a number stands for.
@@ -110,6 +121,8 @@ pub struct Book {
     // What format 2 has added. New fields come last, see `journal::decode_book`.
     /// The secret from which the room's keys are made.
     pub(super) seed: Seed,
+    /// The draws that still count.
+    pub(super) epochs: Epochs,
 }
 
 impl Book {
@@ -117,6 +130,7 @@ impl Book {
     pub fn new(incarnation: Incarnation, seed: Seed, now: Instant) -> Self {
         Self {
             seed,
+            epochs: Epochs::default(),
             incarnation,
             sequence: 0,
             time: now,
@@ -150,7 +164,7 @@ impl Book {
             Standing::Called
         } else if number.get() <= self.floor {
             Standing::Spent
-        } else if number.get() <= self.called {
+        } else if number.get() <= self.called || self.epochs.drew(number).is_some() {
             Standing::Called
         } else {
             Standing::Waiting
@@ -194,11 +208,14 @@ impl Book {
         expected
     }
 
-    /// The waiting numbers whose visitor has left the line.
+    /// The numbers in line whose visitor is no longer there: has left, or was drawn and has come.
     pub fn left(&self) -> Vec<TicketNumber> {
         let waiting = (self.called + 1..=self.issued).filter_map(TicketNumber::new);
         waiting
-            .filter(|number| self.spent.contains(*number))
+            .filter(|number| {
+                let is_in = self.slots.get(*number).is_some();
+                is_in || self.spent.contains(*number) || self.door.contains(*number)
+            })
             .collect()
     }
 
@@ -250,8 +267,11 @@ impl Book {
                 expires,
                 provisional,
             } => {
-                // A newcomer who walks in was never called: their number is then the last one.
-                self.call(number.get());
+                // A newcomer who walks in was never called, and their number is the next in line; one
+                // who was drawn leaves those before them where they are.
+                if number.get() == self.called + 1 {
+                    self.call(number.get());
+                }
                 self.door.remove(number);
                 self.rate.record(now);
                 let slot = Slot {
@@ -276,6 +296,14 @@ impl Book {
                 }
             }
             Effect::Ended { number } => self.end(number),
+            Effect::Drawn {
+                epoch,
+                chance,
+                up_to,
+            } => {
+                let epoch = Epoch::new(&self.seed, epoch, chance, up_to.get());
+                self.epochs.push(epoch);
+            }
         }
     }
 
@@ -284,6 +312,7 @@ impl Book {
             return;
         }
         self.called = up_to;
+        self.epochs.forget_up_to(up_to);
         match self.calls.back_mut() {
             Some((last, at)) if self.time < *at + CALLS_JOINED_WITHIN => *last = up_to,
             _ => self.calls.push_back((up_to, self.time)),

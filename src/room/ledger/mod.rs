@@ -19,8 +19,11 @@
 
 pub mod book;
 mod door;
+mod epochs;
+mod full;
 mod invitations;
 pub mod journal;
+mod random;
 mod rate;
 mod returns;
 mod slots;
@@ -29,6 +32,7 @@ mod spent;
 mod tests;
 mod throughput;
 mod tickets;
+mod turnout;
 mod waiters;
 
 use book::{Book, Effect, Standing};
@@ -36,6 +40,7 @@ use invitations::{Invitations, MOST_CALLS_PER_SLOT};
 use journal::Row;
 use returns::Returns;
 use throughput::Throughput;
+use turnout::Turnout;
 use waiters::Waiters;
 
 use super::message::{self, Message, Reply, Request, Response};
@@ -93,6 +98,9 @@ pub struct Ledger {
     invitations: Invitations,
     throughput: Throughput,
     returns: Returns,
+    turnout: Turnout,
+    /// Whether newcomers get no number, as last published.
+    full: bool,
 }
 
 impl Ledger {
@@ -132,6 +140,11 @@ impl Ledger {
         for number in book.left() {
             waiters.left(number);
         }
+        let mut turnout = Turnout::default();
+        let waiting = f64::from(waiters.draw(now, PLACE_MEMORY).queued);
+        for epoch in book.epochs.iter() {
+            turnout.drawn(epoch.index, epoch.begins(), epoch.chance.share() * waiting);
+        }
         Self {
             waiters,
             invitations,
@@ -141,6 +154,8 @@ impl Ledger {
             recovered: true,
             throughput: Throughput::default(),
             returns: Returns::default(),
+            turnout,
+            full: false,
             book,
         }
     }
@@ -190,6 +205,7 @@ impl Ledger {
         if silence > Span::ZERO {
             self.silence = self.silence + silence;
             self.invitations.excuse(silence);
+            self.turnout.excuse(silence);
             self.waiters.excuse(self.heard);
         }
         for number in self.book.door.lapsed(self.book.time) {
@@ -271,15 +287,13 @@ impl Ledger {
             }
         }
         let walks_in = self.may_walk_in(policy);
-        if !walks_in && !returning {
+        if !walks_in && (!returning || self.full) {
             return Reply::ComeBack;
         }
         let number = self.book.next_number();
         self.record(Effect::Issued { number, ticket });
         self.waiters.join(self.book.time);
         if walks_in {
-            self.waiters
-                .call_first(self.book.time, policy.absent_after());
             self.returns.given(number, self.book.time);
             let provisional = self.first_pass_is_provisional(policy);
             self.admit(policy, number, provisional)
@@ -295,6 +309,7 @@ impl Ledger {
     /// door before them.
     fn claim(&mut self, policy: &Policy, number: TicketNumber, last_poll: Instant) -> Reply {
         self.invitations.close(number, true);
+        self.drawn_comes(number);
         let free = self.free(policy);
         let now = self.book.time;
         let ahead = self
@@ -321,11 +336,18 @@ impl Ledger {
             policy.session
         };
         let expires = self.book.time + life;
+        let called = self.book.called;
         self.record(Effect::Admitted {
             number,
             expires,
             provisional,
         });
+        if self.book.called > called {
+            self.waiters
+                .call_first(self.book.time, policy.absent_after());
+        } else {
+            self.waiters.left(number);
+        }
         self.throughput.record(self.book.time);
         Reply::Admitted {
             number,
@@ -347,7 +369,7 @@ impl Ledger {
             return Reply::Over;
         };
         let expires = if policy.renewal {
-            self.book.time + policy.session
+            policy.session_ends(slot.admitted, self.book.time)
         } else if slot.provisional {
             slot.admitted + policy.session
         } else {
@@ -381,6 +403,7 @@ impl Ledger {
                 self.record(Effect::Ended { number });
             }
             Standing::Called | Standing::Active(_) => {
+                self.waiters.left(number);
                 self.invitations.close(number, false);
                 self.record(Effect::Ended { number });
             }
@@ -390,8 +413,10 @@ impl Ledger {
 
     /// Raises `serving` so far that those expected to come fill the free slots.
     fn call(&mut self, policy: &Policy) {
-        if policy.admits == Admits::Nobody {
-            return;
+        match policy.admits {
+            Admits::Nobody => return,
+            Admits::AtRandom if self.draw(policy) => return,
+            _ => {}
         }
         let now = self.book.time;
         let free = self.free(policy);
@@ -430,7 +455,7 @@ impl Ledger {
         match policy.admits {
             Admits::Nobody => 0,
             Admits::Everybody => u32::MAX,
-            Admits::InOrder => {
+            Admits::InOrder | Admits::AtRandom => {
                 let slots = policy.total_active_users.saturating_sub(self.book.active());
                 let rate = self.book.admitted_last_minute();
                 slots.min(policy.new_users_per_minute.saturating_sub(rate))
@@ -445,7 +470,9 @@ impl Ledger {
         match policy.admits {
             Admits::Nobody => false,
             Admits::Everybody => true,
-            Admits::InOrder => self.book.called == self.book.issued && self.free(policy) > called,
+            Admits::InOrder | Admits::AtRandom => {
+                self.book.called == self.book.issued && self.free(policy) > called
+            }
         }
     }
 
@@ -479,6 +506,10 @@ impl Ledger {
     fn snapshot(&mut self, policy: &Policy) -> Snapshot {
         let now = self.book.time;
         let called = self.invitations.open() + self.book.door.held(now);
+        let drawn = self.turnout.open().round() as u32;
+        let queueing = !self.may_walk_in(policy);
+        let waiting = self.waiters.draw(now, policy.absent_after()).queued;
+        self.full = queueing && self.is_full(policy, waiting.saturating_add(called));
         let drawing = self.waiters.draw(now, policy.absent_after());
         let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));
         Snapshot {
@@ -489,11 +520,13 @@ impl Ledger {
             issued: self.book.issued,
             active: self.book.active(),
             admitted_last_minute: self.book.admitted_last_minute(),
-            called,
-            queued: drawing.queued,
+            called: called.saturating_add(drawn),
+            queued: drawing.queued.saturating_sub(drawn),
             admissions_per_minute: self.throughput.per_minute(now),
             ahead: drawing.points.iter().map(behind).collect(),
-            queueing: !self.may_walk_in(policy),
+            queueing,
+            full: self.full,
+            epochs: self.book.epochs.iter().copied().collect(),
             provisional: self.first_pass_is_provisional(policy),
             revoked: self.book.revoked(),
         }

@@ -101,6 +101,12 @@ impl Waiters {
         Some(self.is_present(last_poll, self.seconds(now), absent_after))
     }
 
+    /// Whether the first number in line has left it, or has not polled for longer than `after`.
+    pub(super) fn first_is_gone(&self, now: Instant, after: Span) -> bool {
+        let last_poll = self.last_polls.front();
+        last_poll.is_some_and(|last_poll| !self.is_present(*last_poll, self.seconds(now), after))
+    }
+
     /// The line as of `now`, or of up to a second before when it is long.
     pub(super) fn draw(&mut self, now: Instant, absent_after: Span) -> &Drawing {
         let fresh = self.drawing.as_ref().is_some_and(|(drawn, _)| {
