@@ -38,7 +38,7 @@ const FEWEST_EPOCHS: u64 = 3;
 const LONGEST_WAIT: Span = Span::from_secs(365 * 86_400);
 
 /// One draw.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct Epoch {
     /// Which epoch: spans of [`EPOCH`] from the Unix epoch to its beginning, on the room's clock.
     #[serde(rename = "e")]
@@ -82,7 +82,7 @@ impl Epoch {
 }
 
 /// The key of a draw, published with it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct DrawKey([u8; 32]);
 
 impl DrawKey {
@@ -127,7 +127,7 @@ impl<'de> Deserialize<'de> for DrawKey {
 
 /// A probability as a fraction of 2^64, so that every edge and the room compare the same number.
 /// Certainty falls short of one by 2^-64.
-#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Probability(u64);
 
 impl Probability {

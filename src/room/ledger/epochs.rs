@@ -11,7 +11,7 @@ use crate::room::number::TicketNumber;
 ///
 /// Kept by count and not by time: while nobody is drawn, nobody's luck is forgotten. A number that
 /// does not come before [`MOST_EPOCHS`] more draws is back among those who wait.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(transparent)]
 pub(super) struct Epochs {
     epochs: VecDeque<Epoch>,

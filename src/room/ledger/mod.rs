@@ -25,6 +25,7 @@ mod invitations;
 pub mod journal;
 mod random;
 mod rate;
+mod reserve;
 mod returns;
 mod slots;
 mod spent;
@@ -34,6 +35,8 @@ mod throughput;
 mod tickets;
 mod turnout;
 mod waiters;
+
+pub use reserve::RESERVED_FOR;
 
 use book::{Book, Effect, Standing};
 use invitations::{Invitations, MOST_CALLS_PER_SLOT};
@@ -259,6 +262,12 @@ impl Ledger {
                 number,
                 incarnation,
             } => self.leave(number, incarnation),
+            Message::Reserve { reservation, count } => self.reserve(policy, reservation, count),
+            Message::Return {
+                reservation,
+                incarnation,
+                used,
+            } => self.take_back(reservation, incarnation, used),
         }
     }
 
@@ -330,12 +339,7 @@ impl Ledger {
 
     /// The one place where a slot is granted. The caller has checked [`Ledger::free`].
     fn admit(&mut self, policy: &Policy, number: TicketNumber, provisional: bool) -> Reply {
-        let life = if provisional {
-            PROVISIONAL.min(policy.session)
-        } else {
-            policy.session
-        };
-        let expires = self.book.time + life;
+        let expires = self.book.time + Self::life(policy, provisional);
         let called = self.book.called;
         self.record(Effect::Admitted {
             number,
@@ -353,6 +357,15 @@ impl Ledger {
             number,
             expires,
             provisional,
+        }
+    }
+
+    /// How long a new pass lives.
+    fn life(policy: &Policy, provisional: bool) -> Span {
+        if provisional {
+            PROVISIONAL.min(policy.session)
+        } else {
+            policy.session
         }
     }
 
@@ -466,14 +479,18 @@ impl Ledger {
     /// Whether a newcomer may go in at once: nobody waits, and a slot is left beside those who were
     /// called.
     fn may_walk_in(&self, policy: &Policy) -> bool {
-        let called = self.invitations.open() + self.book.door.held(self.book.time);
         match policy.admits {
             Admits::Nobody => false,
             Admits::Everybody => true,
             Admits::InOrder | Admits::AtRandom => {
-                self.book.called == self.book.issued && self.free(policy) > called
+                self.book.called == self.book.issued && self.free(policy) > self.expected_at_door()
             }
         }
+    }
+
+    /// How many of the called are expected to take a slot.
+    fn expected_at_door(&self) -> u32 {
+        self.invitations.open() + self.book.door.held(self.book.time)
     }
 
     fn first_pass_is_provisional(&self, policy: &Policy) -> bool {
@@ -505,13 +522,14 @@ impl Ledger {
 
     fn snapshot(&mut self, policy: &Policy) -> Snapshot {
         let now = self.book.time;
-        let called = self.invitations.open() + self.book.door.held(now);
+        let called = self.expected_at_door();
+        let spare = self.spare(policy);
         let drawn = self.turnout.open().round() as u32;
         let queueing = !self.may_walk_in(policy);
-        let waiting = self.waiters.draw(now, policy.absent_after()).queued;
-        self.full = queueing && self.is_full(policy, waiting.saturating_add(called));
         let drawing = self.waiters.draw(now, policy.absent_after());
         let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));
+        let (waiting, ahead) = (drawing.queued, drawing.points.iter().map(behind).collect());
+        self.full = queueing && self.is_full(policy, waiting.saturating_add(called));
         Snapshot {
             incarnation: self.book.incarnation,
             sequence: self.book.sequence,
@@ -521,12 +539,13 @@ impl Ledger {
             active: self.book.active(),
             admitted_last_minute: self.book.admitted_last_minute(),
             called: called.saturating_add(drawn),
-            queued: drawing.queued.saturating_sub(drawn),
+            queued: waiting.saturating_sub(drawn),
             admissions_per_minute: self.throughput.per_minute(now),
-            ahead: drawing.points.iter().map(behind).collect(),
+            ahead,
             queueing,
             full: self.full,
             epochs: self.book.epochs.iter().copied().collect(),
+            spare,
             provisional: self.first_pass_is_provisional(policy),
             revoked: self.book.revoked(),
         }

@@ -159,7 +159,11 @@ impl Watched {
                 self.door.insert(number, now);
             }
             Reply::Waiting { number, .. } => assert!(!self.passes.contains_key(&number)),
-            Reply::ComeBack | Reply::Over | Reply::NotRenewed => {}
+            Reply::ComeBack
+            | Reply::Over
+            | Reply::NotRenewed
+            | Reply::Reserved { .. }
+            | Reply::NotReserved => {}
         }
     }
 
