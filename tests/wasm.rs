@@ -32,6 +32,7 @@ fn policy() -> Policy {
         admits: Admits::InOrder,
         first_pass: FirstPass::Full,
         poll_far: Span::from_secs(20),
+        drawing: None,
     }
 }
 

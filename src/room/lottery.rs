@@ -45,7 +45,7 @@ pub struct Epoch {
     pub index: u64,
     /// Decides who is drawn.
     #[serde(rename = "k")]
-    pub key: DrawKey,
+    pub key: EpochKey,
     /// Each number's chance.
     #[serde(rename = "p")]
     pub chance: Probability,
@@ -64,7 +64,7 @@ impl Epoch {
     pub fn new(seed: &Seed, index: u64, chance: Probability, up_to: u64) -> Self {
         Self {
             index,
-            key: DrawKey(seed.key("epoch", &index.to_be_bytes())),
+            key: EpochKey(seed.key("epoch", &index.to_be_bytes())),
             chance,
             up_to,
         }
@@ -83,9 +83,9 @@ impl Epoch {
 
 /// The key of a draw, published with it.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct DrawKey([u8; 32]);
+pub struct EpochKey([u8; 32]);
 
-impl DrawKey {
+impl EpochKey {
     /// The lot of a number: the first eight bytes, as a big-endian integer, of the HMAC-SHA256 (RFC
     /// 2104) under this key of the number's eight bytes, big-endian too.
     pub fn lot(&self, number: TicketNumber) -> u64 {
@@ -102,19 +102,19 @@ impl DrawKey {
 }
 
 /// Base64url without padding: 43 characters.
-impl fmt::Display for DrawKey {
+impl fmt::Display for EpochKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&URL_SAFE_NO_PAD.encode(self.0))
     }
 }
 
-impl Serialize for DrawKey {
+impl Serialize for EpochKey {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for DrawKey {
+impl<'de> Deserialize<'de> for EpochKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
         let bytes = URL_SAFE_NO_PAD.decode(text.as_bytes());

@@ -1,9 +1,11 @@
 //! The room: who is in, who waits, whose turn it is.
 
+pub mod draw;
 pub mod ledger;
 pub mod lottery;
 pub mod message;
 pub mod number;
+pub mod place;
 pub mod policy;
 pub mod seed;
 pub mod snapshot;

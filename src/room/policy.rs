@@ -26,6 +26,17 @@ pub struct Policy {
     pub poll_far: Span,
     /// The expected wait from which on newcomers get no number.
     pub full_after: Option<Span>,
+    /// The pre-queue that is under way, if its places are to be drawn.
+    pub drawing: Option<Drawing>,
+}
+
+/// A pre-queue whose places will be drawn. While there is one, nobody is admitted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Drawing {
+    /// The event's id: 128 bits.
+    pub event: [u8; 16],
+    /// When the event starts.
+    pub start: Instant,
 }
 
 /// Who is admitted.
@@ -79,6 +90,7 @@ impl From<&Room> for Policy {
             full_after: Some(room.queue_full_after_minutes)
                 .filter(|longest| *longest > 0)
                 .map(minutes),
+            drawing: None,
         }
     }
 }

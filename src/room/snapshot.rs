@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lottery::{Epoch, Quartiles};
 use super::number::{Incarnation, TicketNumber};
+use super::place::{Announcement, Draws};
 use crate::time::{Instant, Span};
 
 /// The public state of a room at one instant. Published only once everything in it is durable.
@@ -15,7 +16,7 @@ pub struct Snapshot {
     pub sequence: u64,
     /// The room's time, which never goes back.
     pub taken: Instant,
-    /// The highest number called, 0 before the first.
+    /// The highest place called, 0 before the first.
     pub serving: u64,
     /// The highest number given, 0 before the first.
     pub issued: u64,
@@ -52,12 +53,18 @@ pub struct Snapshot {
     /// Numbers whose session was ended before their pass: such a pass is no longer good.
     #[serde(default)]
     pub revoked: Vec<TicketNumber>,
+    /// The draw that the pre-queue under way will end with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub announced: Option<Announcement>,
+    /// The draws that decide about places.
+    #[serde(default, skip_serializing_if = "Draws::is_empty")]
+    pub draws: Draws,
 }
 
 /// A point of the line that [`Snapshot::ahead`] draws.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Ahead(
-    /// A number.
+    /// A place.
     pub u64,
     /// How many live visitors come before it.
     pub u32,
@@ -73,7 +80,8 @@ impl Snapshot {
 
     /// Whether `number` may come to the door.
     pub fn is_called(&self, number: TicketNumber) -> bool {
-        number.get() <= self.serving || self.epochs.iter().rev().any(|epoch| epoch.draws(number))
+        self.draws.place_of(number).get() <= self.serving
+            || self.epochs.iter().rev().any(|epoch| epoch.draws(number))
     }
 
     /// How long those who wait in a room that admits at random have to wait; none when it cannot be
@@ -82,18 +90,24 @@ impl Snapshot {
         Quartiles::estimate(&self.epochs, self.taken)
     }
 
+    /// Whether the place of `number` is yet to be drawn.
+    pub fn is_undrawn(&self, number: TicketNumber) -> bool {
+        let announced = self.announced.as_ref();
+        announced.is_some_and(|announced| number.get() >= announced.first)
+    }
+
     /// How many live visitors come before `number`.
     pub fn users_ahead(&self, number: TicketNumber) -> u64 {
-        let number = number.get();
-        let after = self.ahead.partition_point(|point| point.0 <= number);
+        let place = self.draws.place_of(number).get();
+        let after = self.ahead.partition_point(|point| point.0 <= place);
         let before = after.checked_sub(1).and_then(|index| self.ahead.get(index));
         match (before, self.ahead.get(after)) {
             (Some(low), Some(high)) => {
                 let (span, rise) = (high.0 - low.0, u64::from(high.1.saturating_sub(low.1)));
-                u64::from(low.1) + rise * (number - low.0) / span.max(1)
+                u64::from(low.1) + rise * (place - low.0) / span.max(1)
             }
             // Beyond the last point: given after the snapshot was taken, so behind everybody in it.
-            (Some(last), None) => u64::from(last.1) + (number - last.0),
+            (Some(last), None) => u64::from(last.1) + (place - last.0),
             // Called, and so one of those called.
             (None, _) => u64::from(self.called.saturating_sub(1)),
         }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::book::{Book, Effect};
 use super::epochs::Epochs;
+use super::lot::Lots;
 use super::reserve::Reservations;
 use crate::room::seed::Seed;
 use crate::time::{Instant, Span};
@@ -79,7 +80,12 @@ pub fn decode_book(bytes: &[u8], seed: Seed) -> Result<Book, Unreadable> {
     match split(bytes)? {
         (1, value) => {
             // Fields that come last are encoded last.
-            let added = (seed, Reservations::default(), Epochs::default());
+            let added = (
+                seed,
+                Reservations::default(),
+                Lots::default(),
+                Epochs::default(),
+            );
             let added = postcard::to_extend(&added, value.to_vec());
             decode(&added.map_err(|error| Unreadable::Damaged(error.to_string()))?)
         }

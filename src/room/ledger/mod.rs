@@ -9,8 +9,8 @@
 //! - No number twice, no session that is not counted, no slot held by nobody for longer than
 //!   [`EXPIRY_GRACE`] after its pass.
 //!
-//! The promises rest on three rules. A slot is granted in one place only ([`Ledger::admit`]), after
-//! a check against both limits in the same call. Everything that was promised to a visitor is in the
+//! The promises rest on three rules. A slot is granted in two places only ([`Ledger::admit`], and
+//! [`reserve`] for an edge that expects many), after a check against both limits in the same call. Everything that was promised to a visitor is in the
 //! [`Book`], and the shell sends responses only once the batch's [`Row`] is durable. A pass says when
 //! it ends, and its slot stays taken for a little longer ([`EXPIRY_GRACE`]) than any edge honours it.
 //!
@@ -23,6 +23,7 @@ mod epochs;
 mod full;
 mod invitations;
 pub mod journal;
+mod lot;
 mod random;
 mod rate;
 mod reserve;
@@ -48,6 +49,7 @@ use waiters::Waiters;
 
 use super::message::{self, Message, Reply, Request, Response};
 use super::number::{Incarnation, TicketId, TicketNumber};
+use super::place::Place;
 use super::policy::{Admits, Policy};
 use super::seed::Seed;
 use super::snapshot::{Ahead, Snapshot};
@@ -136,12 +138,12 @@ impl Ledger {
         let now = book.time;
         let birth = Instant::from_millis(book.incarnation.get());
         let mut invitations = Invitations::default();
-        for (number, at) in book.expected_since(now - CLAIM_WINDOW) {
-            invitations.invite(number, at);
+        for (place, at) in book.expected_since(now - CLAIM_WINDOW) {
+            invitations.invite(place, at);
         }
         let mut waiters = Waiters::new(book.called + 1, book.issued, birth, now);
-        for number in book.left() {
-            waiters.left(number);
+        for place in book.left() {
+            waiters.left(place);
         }
         let mut turnout = Turnout::default();
         let waiting = f64::from(waiters.draw(now, PLACE_MEMORY).queued);
@@ -166,6 +168,11 @@ impl Ledger {
     /// The durable part, for a checkpoint.
     pub fn book(&self) -> &Book {
         &self.book
+    }
+
+    /// The room's time when a clock shows `now`. The policy of a batch is to be that of this time.
+    pub fn time(&self, now: Instant) -> Instant {
+        self.book.time.max(now)
     }
 
     /// Handles the requests of one window in their order, all at `now`.
@@ -211,9 +218,12 @@ impl Ledger {
             self.turnout.excuse(silence);
             self.waiters.excuse(self.heard);
         }
-        for number in self.book.door.lapsed(self.book.time) {
-            self.record(Effect::Ended { number });
+        for place in self.book.door.lapsed(self.book.time) {
+            if let Some(number) = self.book.lots.held.number_at(place) {
+                self.record(Effect::Ended { number });
+            }
         }
+        self.draw_lots(policy.drawing);
         self.invitations.advance(self.book.time);
         self.returns.advance(self.book.time);
         let queueing = !self.may_walk_in(policy);
@@ -223,7 +233,8 @@ impl Ledger {
 
     fn hear(&mut self, request: &Request) {
         for number in &request.polled {
-            self.waiters.polled(*number, self.book.time);
+            let place = self.book.place_of(*number);
+            self.waiters.polled(place, self.book.time);
         }
         for number in &request.returned {
             self.returns.returned(*number);
@@ -317,27 +328,28 @@ impl Ledger {
     /// A called visitor asks to come in. They do if there are more free slots than visitors at the
     /// door before them.
     fn claim(&mut self, policy: &Policy, number: TicketNumber, last_poll: Instant) -> Reply {
-        self.invitations.close(number, true);
+        let place = self.book.place_of(number);
+        self.invitations.close(place, true);
         self.drawn_comes(number);
         let free = self.free(policy);
         let now = self.book.time;
         let ahead = self
             .book
             .door
-            .held_before(number, now, free.saturating_add(1));
+            .held_before(place, now, free.saturating_add(1));
         if free > ahead {
             return self.admit(policy, number, false);
         }
-        if !self.book.door.contains(number) {
+        if !self.book.door.contains(place) {
             self.record(Effect::CameToDoor { number });
         }
         // Edge clocks may be off; what lies ahead of the room's is no gap at all.
-        self.book.door.ask(number, last_poll.min(now), now);
-        let ahead = self.book.door.held_before(number, now, u32::MAX);
+        self.book.door.ask(place, last_poll.min(now), now);
+        let ahead = self.book.door.held_before(place, now, u32::MAX);
         Reply::AtDoor { number, ahead }
     }
 
-    /// The one place where a slot is granted. The caller has checked [`Ledger::free`].
+    /// Grants a slot to a visitor. The caller has checked [`Ledger::free`].
     fn admit(&mut self, policy: &Policy, number: TicketNumber, provisional: bool) -> Reply {
         let expires = self.book.time + Self::life(policy, provisional);
         let called = self.book.called;
@@ -350,7 +362,7 @@ impl Ledger {
             self.waiters
                 .call_first(self.book.time, policy.absent_after());
         } else {
-            self.waiters.left(number);
+            self.waiters.left(self.book.place_of(number));
         }
         self.throughput.record(self.book.time);
         Reply::Admitted {
@@ -370,7 +382,8 @@ impl Ledger {
     }
 
     fn keep_waiting(&mut self, number: TicketNumber) -> Reply {
-        self.waiters.polled(number, self.book.time);
+        self.waiters
+            .polled(self.book.place_of(number), self.book.time);
         Reply::Waiting {
             number,
             joined: None,
@@ -412,12 +425,13 @@ impl Ledger {
         match self.standing(number, from) {
             Standing::Unknown | Standing::Spent => {}
             Standing::Waiting => {
-                self.waiters.left(number);
+                self.waiters.left(self.book.place_of(number));
                 self.record(Effect::Ended { number });
             }
             Standing::Called | Standing::Active(_) => {
-                self.waiters.left(number);
-                self.invitations.close(number, false);
+                let place = self.book.place_of(number);
+                self.waiters.left(place);
+                self.invitations.close(place, false);
                 self.record(Effect::Ended { number });
             }
         }
@@ -428,7 +442,7 @@ impl Ledger {
     fn call(&mut self, policy: &Policy) {
         match policy.admits {
             Admits::Nobody => return,
-            Admits::AtRandom if self.draw(policy) => return,
+            Admits::AtRandom if self.draw_epoch(policy) => return,
             _ => {}
         }
         let now = self.book.time;
@@ -436,15 +450,14 @@ impl Ledger {
         let at_door = self.book.door.held(now);
         let share = self.invitations.share();
         let mut called = self.book.called;
-        while let Some(number) = TicketNumber::new(called + 1)
-            && number.get() <= self.book.issued
-        {
+        while called < self.book.callable() {
+            let place = Place::new(called + 1);
             let open = self.invitations.open();
             let expected = f64::from(at_door) + f64::from(open) * share;
             let enough = at_door > free
                 || expected + share / 2.0 >= f64::from(free)
                 || open >= free.saturating_mul(MOST_CALLS_PER_SLOT);
-            let spent = self.book.standing(number) == Standing::Spent;
+            let spent = self.book.spent.contains(place);
             if enough && !spent {
                 break;
             }
@@ -454,11 +467,12 @@ impl Ledger {
                 .call_first(now, policy.absent_after())
                 .unwrap_or(false);
             if present && !spent {
-                self.invitations.invite(number, now);
+                self.invitations.invite(place, now);
             }
-            called = number.get();
+            called = place.get();
         }
-        if let Some(up_to) = TicketNumber::new(called).filter(|_| called > self.book.called) {
+        if called > self.book.called {
+            let up_to = Place::new(called);
             self.record(Effect::Called { up_to });
         }
     }
@@ -548,6 +562,8 @@ impl Ledger {
             spare,
             provisional: self.first_pass_is_provisional(policy),
             revoked: self.book.revoked(),
+            announced: self.book.lots.announcement(),
+            draws: self.book.lots.held.clone(),
         }
     }
 }

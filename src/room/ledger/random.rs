@@ -9,12 +9,13 @@ use super::book::Effect;
 use super::{Ledger, PLACE_MEMORY};
 use crate::room::lottery::{EPOCH, Epoch, Probability};
 use crate::room::number::TicketNumber;
+use crate::room::place::Place;
 use crate::room::policy::Policy;
 
 impl Ledger {
     /// Draws, if it is time to. False when there is no need, because whoever waits may come in: then
     /// everybody is to be called.
-    pub(super) fn draw(&mut self, policy: &Policy) -> bool {
+    pub(super) fn draw_epoch(&mut self, policy: &Policy) -> bool {
         self.pass_over_the_gone();
         let now = self.book.time;
         self.turnout.advance(now, policy);
@@ -43,10 +44,11 @@ impl Ledger {
         let coming = at_door + invited * self.invitations.share() + drawn * share;
         let wanted = self.to_be_filled(policy) - coming;
         let undrawn = waiting - drawn;
-        let last_given = TicketNumber::new(self.book.issued);
-        if let Some(up_to) = last_given.filter(|_| wanted > 0.0 && undrawn > 0.0) {
+        // Numbers whose place is yet to be drawn by lot take no part.
+        let last = TicketNumber::new(self.book.callable());
+        if let Some(up_to) = last.filter(|_| wanted > 0.0 && undrawn > 0.0) {
             let chance = Probability::new(wanted / (share * undrawn));
-            self.record(Effect::Drawn {
+            self.record(Effect::EpochDrawn {
                 epoch: index,
                 chance,
                 up_to,
@@ -73,19 +75,21 @@ impl Ledger {
     fn pass_over_the_gone(&mut self) {
         let now = self.book.time;
         let mut called = self.book.called;
-        while self.waiters.first_is_gone(now, PLACE_MEMORY) {
+        while called < self.book.callable() && self.waiters.first_is_gone(now, PLACE_MEMORY) {
             self.waiters.call_first(now, PLACE_MEMORY);
             called += 1;
         }
-        if let Some(up_to) = TicketNumber::new(called).filter(|_| called > self.book.called) {
+        if called > self.book.called {
+            let up_to = Place::new(called);
             self.record(Effect::Called { up_to });
         }
     }
 
     /// A drawn visitor has come to the door: they wait in line no more.
     pub(super) fn drawn_comes(&mut self, number: TicketNumber) {
-        if number.get() > self.book.called && !self.book.door.contains(number) {
-            self.waiters.left(number);
+        let place = self.book.place_of(number);
+        if place.get() > self.book.called && !self.book.door.contains(place) {
+            self.waiters.left(place);
             if let Some(index) = self.book.epochs.drew(number) {
                 self.turnout.came(index);
             }

@@ -28,6 +28,7 @@ pub(super) fn policy(total: u32, rate: u32) -> Policy {
         first_pass: FirstPass::Full,
         poll_far: Span::from_secs(20),
         full_after: None,
+        drawing: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who still waits: the last poll of every number that has not been called.
+//! Who still waits: the last poll of every place that has not been called.
 //!
 //! An estimate, fed by the reports of the edges. Nothing here decides who gets in; it decides who
 //! counts as a person ahead, and for whom no slot is kept free. Not stored: after a restart
@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::room::number::TicketNumber;
+use crate::room::place::{Draw, Place};
 use crate::room::snapshot::Ahead;
 use crate::time::{Instant, Span};
 
@@ -18,7 +18,7 @@ const COUNTED_ONE_BY_ONE: u32 = 64;
 const DRAWN_AT_ONCE: usize = 2048;
 const REDRAW_AFTER: Span = Span::from_millis(1000);
 
-/// The last polls of the numbers from `base` on, in seconds after `birth`; 0 for one who has left.
+/// The last polls of the places from `base` on, in seconds after `birth`; 0 for one who has left.
 #[derive(Clone, Debug)]
 pub(super) struct Waiters {
     birth: Instant,
@@ -37,7 +37,7 @@ pub(super) struct Drawing {
 }
 
 impl Waiters {
-    /// The numbers from `base` up to `issued`, all present at `now`.
+    /// The places from `base` up to `issued`, all present at `now`.
     pub(super) fn new(base: u64, issued: u64, birth: Instant, now: Instant) -> Self {
         let mut waiters = Self {
             birth,
@@ -63,10 +63,10 @@ impl Waiters {
         self.drawing = None;
     }
 
-    /// `number` has polled.
-    pub(super) fn polled(&mut self, number: TicketNumber, now: Instant) {
+    /// `place` has polled.
+    pub(super) fn polled(&mut self, place: Place, now: Instant) {
         let now = self.seconds(now);
-        if let Some(last_poll) = self.entry(number) {
+        if let Some(last_poll) = self.entry(place) {
             *last_poll = now;
         }
     }
@@ -84,15 +84,33 @@ impl Waiters {
         self.drawing = None;
     }
 
-    /// `number` has left the line.
-    pub(super) fn left(&mut self, number: TicketNumber) {
-        if let Some(last_poll) = self.entry(number) {
+    /// `place` has left the line.
+    pub(super) fn left(&mut self, place: Place) {
+        if let Some(last_poll) = self.entry(place) {
             *last_poll = 0;
             self.drawing = None;
         }
     }
 
-    /// The first number in line is called or admitted: takes it out and tells whether it was
+    /// The draw is held: everybody in it takes the last poll along to their new place. Nobody in it
+    /// has been called.
+    pub(super) fn shuffle(&mut self, draw: &Draw) {
+        let Some(start) = draw.first.checked_sub(self.base) else {
+            return;
+        };
+        let of = |place: u64| usize::try_from(start + place).unwrap_or(usize::MAX);
+        let before = self.last_polls.clone();
+        for (number, place) in (0..).zip(draw.permutation().places()) {
+            if let (Some(polled), Some(entry)) =
+                (before.get(of(number)), self.last_polls.get_mut(of(place)))
+            {
+                *entry = *polled;
+            }
+        }
+        self.drawing = None;
+    }
+
+    /// The first place in line is called or admitted: takes it out and tells whether it was
     /// present.
     pub(super) fn call_first(&mut self, now: Instant, absent_after: Span) -> Option<bool> {
         let last_poll = self.last_polls.pop_front()?;
@@ -125,13 +143,13 @@ impl Waiters {
         let now = self.seconds(now);
         let mut points = vec![Ahead(self.base, 0)];
         let (mut ahead, mut next_point) = (0_u32, 1_u32);
-        for (number, last_poll) in (self.base..).zip(&self.last_polls) {
+        for (place, last_poll) in (self.base..).zip(&self.last_polls) {
             if !self.is_present(*last_poll, now, absent_after) {
                 continue;
             }
             ahead = ahead.saturating_add(1);
             if ahead >= next_point {
-                points.push(Ahead(number + 1, ahead));
+                points.push(Ahead(place + 1, ahead));
                 let step = if ahead < COUNTED_ONE_BY_ONE {
                     1
                 } else {
@@ -154,8 +172,8 @@ impl Waiters {
         last_poll > 0 && u64::from(now.saturating_sub(last_poll)) <= absent_after.as_secs()
     }
 
-    fn entry(&mut self, number: TicketNumber) -> Option<&mut u32> {
-        let index = usize::try_from(number.get().checked_sub(self.base)?).ok()?;
+    fn entry(&mut self, place: Place) -> Option<&mut u32> {
+        let index = usize::try_from(place.get().checked_sub(self.base)?).ok()?;
         self.last_polls
             .get_mut(index)
             .filter(|last_poll| **last_poll > 0)
@@ -165,6 +183,7 @@ impl Waiters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::room::number::TicketNumber;
     use crate::room::snapshot::Snapshot;
 
     const ABSENT_AFTER: Span = Span::from_secs(75);
@@ -177,9 +196,9 @@ mod tests {
     fn those_who_left_or_no_longer_poll_are_not_ahead() {
         let (birth, later) = (Instant::from_secs(50), Instant::from_secs(126));
         let mut waiters = Waiters::new(1, 5, birth, birth);
-        waiters.left(number(2));
+        waiters.left(Place::new(2));
         for present in [1, 2, 4, 5] {
-            waiters.polled(number(present), later);
+            waiters.polled(Place::new(present), later);
         }
         let drawing = waiters.draw(later, ABSENT_AFTER);
         assert_eq!(drawing.queued, 3);

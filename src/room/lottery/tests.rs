@@ -20,12 +20,12 @@ fn chi_square(observed: &[u64], expected: &[f64]) -> f64 {
 #[test]
 fn a_lot_is_what_another_implementation_works_out() {
     // Python: hmac.new(bytes([9]*32), (12345).to_bytes(8, "big"), "sha256").digest()[:8]
-    let key = DrawKey([9; 32]);
+    let key = EpochKey([9; 32]);
     assert_eq!(key.lot(number(12_345)), 0x8161_9d60_f377_d276);
     let text = serde_json::to_string(&key).unwrap();
     assert_eq!(text.len(), 45);
-    assert_eq!(serde_json::from_str::<DrawKey>(&text).unwrap(), key);
-    assert!(serde_json::from_str::<DrawKey>("\"short\"").is_err());
+    assert_eq!(serde_json::from_str::<EpochKey>(&text).unwrap(), key);
+    assert!(serde_json::from_str::<EpochKey>("\"short\"").is_err());
 }
 
 /// Each number's chance is the same in every epoch. Over 1,500 numbers and 100 keys: how often a

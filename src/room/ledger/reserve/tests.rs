@@ -25,6 +25,7 @@ fn policy(total: u32, rate: u32) -> Policy {
         admits: Admits::InOrder,
         first_pass: FirstPass::Full,
         poll_far: Span::from_secs(20),
+        drawing: None,
     }
 }
 
