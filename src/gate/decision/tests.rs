@@ -1,5 +1,7 @@
 //! Every kind of visitor with every kind of request, as `docs/methods.md` has it.
 
+mod methods;
+
 use super::*;
 use crate::gate::token::Token;
 use crate::page::facts::Notice;
