@@ -13,7 +13,7 @@ use anteroom::room::ledger::Ledger;
 use anteroom::room::ledger::journal;
 use anteroom::room::message::{Message, Reply, Request};
 use anteroom::room::number::{Incarnation, TicketId, TicketNumber};
-use anteroom::room::policy::{Admits, Policy};
+use anteroom::room::policy::{Admits, Policy, RelayPolicy};
 use anteroom::room::seed::Seed;
 use anteroom::site::room::{FirstPass, RoomId};
 use anteroom::time::{Instant, Span};
@@ -33,6 +33,7 @@ fn policy() -> Policy {
         first_pass: FirstPass::Full,
         poll_far: Span::from_secs(20),
         drawing: None,
+        relays: RelayPolicy::default(),
     }
 }
 

@@ -5,10 +5,14 @@
 //! defaults. Every message is idempotent: sent twice it changes nothing more and gets an answer of
 //! the same meaning. So a caller whose answer was lost sends the message again.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::number::{Incarnation, TicketId, TicketNumber};
-use super::snapshot::Snapshot;
+use super::numbers::Numbers;
+use super::snapshot::{Snapshot, Stamp};
 use crate::time::Instant;
 
 /// The version of the bodies. A reader refuses a larger one.
@@ -23,12 +27,31 @@ pub struct Request {
     /// What the room shall do, in this order. May be empty: then the caller just wants a snapshot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<Message>,
-    /// The numbers whose waiting polls this edge has counted since its last report.
+    /// The numbers whose waiting polls this edge has counted since its last report, as a room reads
+    /// them that knows no sets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub polled: Vec<TicketNumber>,
-    /// The numbers whose first pass this edge has seen come back since its last report.
+    /// The numbers whose first pass this edge has seen come back since its last report, likewise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returned: Vec<TicketNumber>,
+    /// The same as [`Request::polled`], for a room that reads sets
+    /// ([`READS_SETS`](super::snapshot::READS_SETS)).
+    #[serde(default, skip_serializing_if = "Numbers::is_empty")]
+    pub polls: Numbers,
+    /// The same as [`Request::returned`], likewise.
+    #[serde(default, skip_serializing_if = "Numbers::is_empty")]
+    pub returns: Numbers,
+    /// The snapshot that the sender has. The room leaves its own out of the response where that
+    /// would tell little more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knows: Option<Stamp>,
+    /// For how many requests of edges a relay sends this one; 0 from an edge itself.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub gathered: u32,
+}
+
+fn is_zero(value: &u32) -> bool {
+    *value == 0
 }
 
 impl Request {
@@ -50,8 +73,59 @@ pub struct Response {
     pub version: u32,
     /// One reply for each message, in their order.
     pub replies: Vec<Reply>,
-    /// The room after the last of them.
-    pub snapshot: Snapshot,
+    /// The life of the room's storage. An older room says it in the snapshot alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub life: Option<Incarnation>,
+    /// The room after the last of them; none if the sender of the request knows enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<Arc<Snapshot>>,
+}
+
+impl Response {
+    /// The life of the room's storage; none if the response does not say.
+    pub fn life(&self) -> Option<Incarnation> {
+        let of = |snapshot: &Arc<Snapshot>| snapshot.incarnation;
+        self.snapshot.as_ref().map(of).or(self.life)
+    }
+}
+
+/// Writes responses as JSON. A snapshot that several of them share is written once: it is by far the
+/// largest part.
+#[derive(Debug, Default)]
+pub struct Writer {
+    written: Option<(Arc<Snapshot>, Box<RawValue>)>,
+}
+
+impl Writer {
+    /// The response as JSON: what its `Serialize` gives.
+    ///
+    /// # Errors
+    ///
+    /// None that is known; the encoder's own are passed on.
+    pub fn write(&mut self, response: &Response) -> Result<String, serde_json::Error> {
+        #[derive(Serialize)]
+        struct Written<'a> {
+            v: u32,
+            replies: &'a [Reply],
+            #[serde(skip_serializing_if = "Option::is_none")]
+            life: Option<Incarnation>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            snapshot: Option<&'a RawValue>,
+        }
+        if let Some(snapshot) = &response.snapshot {
+            let is_written = |(last, _): &(Arc<Snapshot>, _)| Arc::ptr_eq(last, snapshot);
+            if !self.written.as_ref().is_some_and(is_written) {
+                self.written = Some((Arc::clone(snapshot), to_raw_value(snapshot)?));
+            }
+        }
+        let raw = self.written.as_ref().map(|(_, raw)| raw.as_ref());
+        serde_json::to_string(&Written {
+            v: response.version,
+            replies: &response.replies,
+            life: response.life,
+            snapshot: response.snapshot.as_ref().and(raw),
+        })
+    }
 }
 
 /// One thing that a room shall do for a visitor.
@@ -132,6 +206,9 @@ pub enum Reply {
         number: TicketNumber,
         /// When the number was given, if this message gave it.
         joined: Option<Instant>,
+        /// How many live visitors come before this one. An older room leaves it to the snapshot.
+        #[serde(default)]
+        ahead: Option<u32>,
     },
     /// The visitor stands at the door: called, but every slot is taken for now.
     AtDoor {

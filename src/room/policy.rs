@@ -28,6 +28,8 @@ pub struct Policy {
     pub full_after: Option<Span>,
     /// The pre-queue that is under way, if its places are to be drawn.
     pub drawing: Option<Drawing>,
+    /// When edges shall come through relays.
+    pub relays: RelayPolicy,
 }
 
 /// A pre-queue whose places will be drawn. While there is one, nobody is admitted.
@@ -37,6 +39,24 @@ pub struct Drawing {
     pub event: [u8; 16],
     /// When the event starts.
     pub start: Instant,
+}
+
+/// When edges shall come through relays, and through how many.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RelayPolicy {
+    /// From so many requests of edges per second on.
+    pub above: u32,
+    /// Relays of the room in each data centre.
+    pub shards: u32,
+}
+
+impl Default for RelayPolicy {
+    fn default() -> Self {
+        Self {
+            above: 800,
+            shards: 1,
+        }
+    }
 }
 
 /// Who is admitted.
@@ -91,6 +111,10 @@ impl From<&Room> for Policy {
                 .filter(|longest| *longest > 0)
                 .map(minutes),
             drawing: None,
+            relays: RelayPolicy {
+                above: room.relay_above,
+                shards: room.relay_shards,
+            },
         }
     }
 }

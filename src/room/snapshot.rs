@@ -7,6 +7,35 @@ use super::number::{Incarnation, TicketNumber};
 use super::place::{Announcement, Draws};
 use crate::time::{Instant, Span};
 
+/// When in a room's life a snapshot was taken. The larger one is the later one.
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize,
+)]
+pub struct Stamp(
+    /// The life of the room's storage.
+    pub Incarnation,
+    /// Stored rows until then.
+    pub u64,
+    /// The room's time.
+    pub Instant,
+);
+
+impl Stamp {
+    /// The room's time.
+    pub const fn taken(self) -> Instant {
+        self.2
+    }
+}
+
+/// Relay objects stand between the edges and the room.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Relays {
+    /// How many there are for the room in each data centre.
+    pub shards: u32,
+    /// For how long a relay gathers before it calls the room, at least.
+    pub window: Span,
+}
+
 /// The public state of a room at one instant. Published only once everything in it is durable.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Snapshot {
@@ -59,7 +88,17 @@ pub struct Snapshot {
     /// The draws that decide about places.
     #[serde(default, skip_serializing_if = "Draws::is_empty")]
     pub draws: Draws,
+    /// Which requests the room reads, see [`READS_SETS`].
+    #[serde(default)]
+    pub reads: u32,
+    /// The way to the room, while it is so busy that edges shall not come directly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relays: Option<Relays>,
 }
+
+/// A room whose snapshots say at least this in [`Snapshot::reads`] reads reports as sets of numbers
+/// (`polls` and `returns` of a request). One that says less reads plain lists alone.
+pub const READS_SETS: u32 = 1;
 
 /// A point of the line that [`Snapshot::ahead`] draws.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -71,11 +110,15 @@ pub struct Ahead(
 );
 
 impl Snapshot {
+    /// When it was taken.
+    pub const fn stamp(&self) -> Stamp {
+        Stamp(self.incarnation, self.sequence, self.taken)
+    }
+
     /// Whether this snapshot is to replace `other`: it is of a later life of the room, or later in
     /// the same one. So a slow answer never takes an edge back.
     pub fn supersedes(&self, other: &Self) -> bool {
-        (self.incarnation, self.sequence, self.taken)
-            > (other.incarnation, other.sequence, other.taken)
+        self.stamp() > other.stamp()
     }
 
     /// Whether `number` may come to the door.

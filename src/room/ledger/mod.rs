@@ -23,6 +23,7 @@ mod epochs;
 mod full;
 mod invitations;
 pub mod journal;
+mod load;
 mod lot;
 mod random;
 mod rate;
@@ -37,22 +38,26 @@ mod tickets;
 mod turnout;
 mod waiters;
 
+use std::sync::Arc;
+
 pub use reserve::RESERVED_FOR;
 
 use book::{Book, Effect, Standing};
 use invitations::{Invitations, MOST_CALLS_PER_SLOT};
 use journal::Row;
+use load::Load;
 use returns::Returns;
 use throughput::Throughput;
 use turnout::Turnout;
 use waiters::Waiters;
 
 use super::message::{self, Message, Reply, Request, Response};
+use super::news::{Headline, News};
 use super::number::{Incarnation, TicketId, TicketNumber};
 use super::place::Place;
 use super::policy::{Admits, Policy};
 use super::seed::Seed;
-use super::snapshot::{Ahead, Snapshot};
+use super::snapshot::{Ahead, READS_SETS, Snapshot, Stamp};
 use crate::site::room::FirstPass;
 use crate::time::{Instant, Span};
 
@@ -106,6 +111,8 @@ pub struct Ledger {
     turnout: Turnout,
     /// Whether newcomers get no number, as last published.
     full: bool,
+    load: Load,
+    news: News,
 }
 
 impl Ledger {
@@ -136,17 +143,16 @@ impl Ledger {
         let silence = now.since(book.time).max(Span::from_millis(1));
         book.advance(now, silence);
         let now = book.time;
-        let birth = Instant::from_millis(book.incarnation.get());
         let mut invitations = Invitations::default();
         for (place, at) in book.expected_since(now - CLAIM_WINDOW) {
             invitations.invite(place, at);
         }
-        let mut waiters = Waiters::new(book.called + 1, book.issued, birth, now);
+        let mut waiters = Waiters::new(book.called + 1, book.issued, now);
         for place in book.left() {
             waiters.left(place);
         }
         let mut turnout = Turnout::default();
-        let waiting = f64::from(waiters.draw(now, PLACE_MEMORY).queued);
+        let waiting = f64::from(waiters.present());
         for epoch in book.epochs.iter() {
             turnout.drawn(epoch.index, epoch.begins(), epoch.chance.share() * waiting);
         }
@@ -161,6 +167,8 @@ impl Ledger {
             returns: Returns::default(),
             turnout,
             full: false,
+            load: Load::default(),
+            news: News::default(),
             book,
         }
     }
@@ -191,16 +199,23 @@ impl Ledger {
             .collect();
         self.call(policy);
         let row = self.take_row();
-        let snapshot = self.snapshot(policy);
-        let respond = |replies| Response {
-            version: message::VERSION,
-            replies,
-            snapshot: snapshot.clone(),
-        };
-        Batch {
-            row,
-            responses: replies.into_iter().map(respond).collect(),
+        let stamp = Stamp(self.book.incarnation, self.book.sequence, self.book.time);
+        let headline = self.headline(policy);
+        self.full = headline.full;
+        self.news.observe(headline, stamp);
+        let mut shared = None;
+        let mut responses = Vec::with_capacity(requests.len());
+        for (request, replies) in requests.iter().zip(replies) {
+            let is_known = self.news.is_known_to(request.knows, stamp);
+            let mut shared = || Arc::clone(shared.get_or_insert_with(|| self.snapshot(policy)));
+            responses.push(Response {
+                version: message::VERSION,
+                replies,
+                life: Some(stamp.0),
+                snapshot: (!is_known).then(&mut shared),
+            });
         }
+        Batch { row, responses }
     }
 
     fn advance(&mut self, now: Instant, policy: &Policy) {
@@ -226,18 +241,22 @@ impl Ledger {
         self.draw_lots(policy.drawing);
         self.invitations.advance(self.book.time);
         self.returns.advance(self.book.time);
+        self.load.advance(self.book.time, policy.relays);
+        self.waiters.advance(self.book.time, policy.absent_after());
         let queueing = !self.may_walk_in(policy);
         self.throughput.observe(queueing, self.book.time);
         self.call(policy);
     }
 
     fn hear(&mut self, request: &Request) {
-        for number in &request.polled {
-            let place = self.book.place_of(*number);
+        self.load.hear(request.gathered);
+        for number in request.polled.iter().copied().chain(request.polls.iter()) {
+            let place = self.book.place_of(number);
             self.waiters.polled(place, self.book.time);
         }
-        for number in &request.returned {
-            self.returns.returned(*number);
+        let returned = request.returned.iter().copied();
+        for number in returned.chain(request.returns.iter()) {
+            self.returns.returned(number);
         }
     }
 
@@ -321,6 +340,7 @@ impl Ledger {
             Reply::Waiting {
                 number,
                 joined: Some(self.book.time),
+                ahead: Some(self.ahead_of(number)),
             }
         }
     }
@@ -387,7 +407,19 @@ impl Ledger {
         Reply::Waiting {
             number,
             joined: None,
+            ahead: Some(self.ahead_of(number)),
         }
+    }
+
+    /// How many live visitors come before one in line.
+    fn ahead_of(&self, number: TicketNumber) -> u32 {
+        self.called()
+            .saturating_add(self.waiters.before(self.book.place_of(number)))
+    }
+
+    /// Called visitors who are not in yet and are counted on.
+    fn called(&self) -> u32 {
+        self.invitations.open() + self.book.door.held(self.book.time)
     }
 
     fn renew(&mut self, policy: &Policy, number: TicketNumber, from: Incarnation) -> Reply {
@@ -497,14 +529,9 @@ impl Ledger {
             Admits::Nobody => false,
             Admits::Everybody => true,
             Admits::InOrder | Admits::AtRandom => {
-                self.book.called == self.book.issued && self.free(policy) > self.expected_at_door()
+                self.book.called == self.book.issued && self.free(policy) > self.called()
             }
         }
-    }
-
-    /// How many of the called are expected to take a slot.
-    fn expected_at_door(&self) -> u32 {
-        self.invitations.open() + self.book.door.held(self.book.time)
     }
 
     fn first_pass_is_provisional(&self, policy: &Policy) -> bool {
@@ -534,17 +561,31 @@ impl Ledger {
         })
     }
 
-    fn snapshot(&mut self, policy: &Policy) -> Snapshot {
+    fn headline(&self, policy: &Policy) -> Headline {
+        let queueing = !self.may_walk_in(policy);
+        let before = self.waiters.present().saturating_add(self.called());
+        Headline {
+            queueing,
+            full: queueing && self.is_full(policy, before),
+            provisional: self.first_pass_is_provisional(policy),
+            relays: self.load.relays(policy.relays),
+        }
+    }
+
+    fn snapshot(&mut self, policy: &Policy) -> Arc<Snapshot> {
         let now = self.book.time;
-        let called = self.expected_at_door();
+        let called = self.called();
         let spare = self.spare(policy);
         let drawn = self.turnout.open().round() as u32;
-        let queueing = !self.may_walk_in(policy);
+        let Headline {
+            queueing,
+            full,
+            provisional,
+            relays,
+        } = self.headline(policy);
         let drawing = self.waiters.draw(now, policy.absent_after());
         let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));
-        let (waiting, ahead) = (drawing.queued, drawing.points.iter().map(behind).collect());
-        self.full = queueing && self.is_full(policy, waiting.saturating_add(called));
-        Snapshot {
+        Arc::new(Snapshot {
             incarnation: self.book.incarnation,
             sequence: self.book.sequence,
             taken: now,
@@ -553,18 +594,20 @@ impl Ledger {
             active: self.book.active(),
             admitted_last_minute: self.book.admitted_last_minute(),
             called: called.saturating_add(drawn),
-            queued: waiting.saturating_sub(drawn),
+            queued: drawing.queued.saturating_sub(drawn),
             admissions_per_minute: self.throughput.per_minute(now),
-            ahead,
+            ahead: drawing.points.iter().map(behind).collect(),
             queueing,
-            full: self.full,
+            full,
             epochs: self.book.epochs.iter().copied().collect(),
             spare,
-            provisional: self.first_pass_is_provisional(policy),
+            provisional,
             revoked: self.book.revoked(),
             announced: self.book.lots.announcement(),
             draws: self.book.lots.held.clone(),
-        }
+            reads: READS_SETS,
+            relays,
+        })
     }
 }
 

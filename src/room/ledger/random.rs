@@ -6,7 +6,7 @@
 //! first come, first served goes on in the order of the numbers.
 
 use super::book::Effect;
-use super::{Ledger, PLACE_MEMORY};
+use super::{Ledger, PLACE_KEPT};
 use crate::room::lottery::{EPOCH, Epoch, Probability};
 use crate::room::number::TicketNumber;
 use crate::room::place::Place;
@@ -32,7 +32,7 @@ impl Ledger {
         if !is_due && free <= at_door + invited {
             return true;
         }
-        let waiting = f64::from(self.waiters.draw(now, policy.absent_after()).queued);
+        let waiting = f64::from(self.waiters.present());
         if free >= at_door + invited + waiting {
             return false;
         }
@@ -75,8 +75,8 @@ impl Ledger {
     fn pass_over_the_gone(&mut self) {
         let now = self.book.time;
         let mut called = self.book.called;
-        while called < self.book.callable() && self.waiters.first_is_gone(now, PLACE_MEMORY) {
-            self.waiters.call_first(now, PLACE_MEMORY);
+        while called < self.book.callable() && self.waiters.first_is_gone(now, PLACE_KEPT) {
+            self.waiters.call_first(now, PLACE_KEPT);
             called += 1;
         }
         if called > self.book.called {

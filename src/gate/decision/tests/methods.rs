@@ -99,8 +99,11 @@ fn a_visitor_polls_often_when_being_drawn_is_near() {
         queueing_method: QueueingMethod::Random,
         ..room()
     };
-    // Half of all are drawn within a minute: 1 - (1 - 0.11)^6.
-    for (chance, seconds) in [(0.12, room.poll_near_seconds), (0.02, room.poll_far_seconds)] {
+    // Half of all are drawn within a minute: 1 - 0.86^6.
+    for (chance, seconds) in [
+        (0.15, room.poll_near_seconds),
+        (0.02, room.poll_far_seconds),
+    ] {
         let snapshot = drawing(chance, 10);
         let last = visitor(waiting(110, 20));
         let step = request(&room, Intent::Poll, last, Some(&snapshot)).decide();

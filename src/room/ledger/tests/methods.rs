@@ -31,7 +31,7 @@ impl Watched {
             .ledger
             .batch(self.clock, &self.policy, std::slice::from_ref(report));
         self.rows.extend(batch.row);
-        self.snapshot = batch.responses[0].snapshot.clone();
+        self.snapshot = Snapshot::clone(batch.responses[0].snapshot.as_ref().unwrap());
         self.last_taken = self.snapshot.taken;
     }
 
@@ -214,7 +214,7 @@ fn who_is_gone_is_not_counted_and_does_not_hold_up_the_line() {
     let mut room = line(Admits::AtRandom, 101);
     let mut waiting: BTreeSet<u64> = (52..=101).collect();
     // Numbers 2 to 51 never poll.
-    room.crowd(&mut waiting, 20, 80);
+    room.crowd(&mut waiting, 20, 90);
     assert_eq!(room.snapshot.queued, 50);
     room.leave(1);
     let chance = room.snapshot.epochs[0].chance.share();
