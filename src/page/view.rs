@@ -66,6 +66,9 @@ pub(super) struct WaitingRoom<'a> {
     place_lapsed: bool,
     session_over: bool,
     leave_url: &'a str,
+    /// For polls alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admitted: Option<bool>,
 }
 
 impl<'a> WaitingRoom<'a> {
@@ -125,6 +128,15 @@ impl<'a> WaitingRoom<'a> {
             } else {
                 ""
             },
+            admitted: None,
+        }
+    }
+
+    /// The same for a poll, which is told whether it may go to the site.
+    pub(super) fn told(self, admitted: bool) -> Self {
+        Self {
+            admitted: Some(admitted),
+            ..self
         }
     }
 }

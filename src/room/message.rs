@@ -241,3 +241,108 @@ pub enum Reply {
     /// There is nothing to spare: newcomers are to be asked for one by one.
     NotReserved,
 }
+
+#[cfg(test)]
+mod tests {
+    //! Bodies as they are on the wire, of this version and of the one before. A line here may be
+    //! added, never changed: both versions live side by side for minutes after a deploy.
+
+    use serde_json::{from_str, to_string};
+
+    use super::*;
+
+    fn number(value: u64) -> TicketNumber {
+        TicketNumber::new(value).unwrap()
+    }
+
+    fn admitted() -> Reply {
+        Reply::Admitted {
+            number: number(7),
+            expires: Instant::from_millis(1_800_000_300_000),
+            provisional: false,
+        }
+    }
+
+    fn snapshot() -> Snapshot {
+        Snapshot {
+            incarnation: Incarnation::new(0x19a),
+            sequence: 3,
+            taken: Instant::from_millis(1_800_000_000_000),
+            issued: 7,
+            ..Snapshot::default()
+        }
+    }
+
+    #[test]
+    fn requests_of_the_version_before_are_read() {
+        let before = r#"{"v":1,"messages":[{"claim":{"number":7,"incarnation":"19a","last_poll":5}}],"polled":[9,8],"returned":[7]}"#;
+        let request: Request = from_str(before).unwrap();
+        assert_eq!(request.messages.len(), 1);
+        assert_eq!(request.polled, [number(9), number(8)]);
+        assert_eq!((request.knows, request.gathered), (None, 0));
+        assert_eq!(to_string(&request).unwrap(), before, "and written so");
+    }
+
+    #[test]
+    fn requests_say_what_their_sender_knows() {
+        let request = Request {
+            version: VERSION,
+            polls: [8, 9, 12].map(number).into_iter().collect(),
+            knows: Some(snapshot().stamp()),
+            gathered: 4,
+            ..Request::default()
+        };
+        let text = r#"{"v":1,"polls":"EQAE","knows":["19a",3,1800000000000],"gathered":4}"#;
+        assert_eq!(to_string(&request).unwrap(), text);
+        assert_eq!(from_str::<Request>(text).unwrap(), request);
+    }
+
+    #[test]
+    fn responses_of_the_version_before_are_read() {
+        let before = r#"{"v":1,"replies":[{"waiting":{"number":7,"joined":null}}],"snapshot":{"incarnation":"19a","sequence":3,"taken":1800000000000,"serving":0,"issued":7,"active":0,"admitted_last_minute":0,"queueing":false,"called":0,"queued":0,"admissions_per_minute":null,"ahead":[],"provisional":false,"revoked":[]}}"#;
+        let response: Response = from_str(before).unwrap();
+        assert_eq!(response.life(), Some(Incarnation::new(0x19a)));
+        assert_eq!(response.snapshot.as_deref(), Some(&snapshot()));
+        let waiting = Reply::Waiting {
+            number: number(7),
+            joined: None,
+            ahead: None,
+        };
+        assert_eq!(response.replies, [waiting]);
+    }
+
+    #[test]
+    fn a_response_without_a_snapshot_is_short() {
+        let response = Response {
+            version: VERSION,
+            replies: vec![admitted()],
+            life: Some(Incarnation::new(0x19a)),
+            snapshot: None,
+        };
+        let text = r#"{"v":1,"replies":[{"admitted":{"number":7,"expires":1800000300000,"provisional":false}}],"life":"19a"}"#;
+        assert_eq!(to_string(&response).unwrap(), text);
+        assert_eq!(Writer::default().write(&response).unwrap(), text);
+        assert_eq!(from_str::<Response>(text).unwrap(), response);
+        assert!(text.len() < 150);
+    }
+
+    #[test]
+    fn the_writer_writes_what_the_response_is() {
+        let shared = Arc::new(snapshot());
+        let other = Arc::new(Snapshot {
+            issued: 8,
+            ..snapshot()
+        });
+        let mut writer = Writer::default();
+        for snapshot in [Some(&shared), None, Some(&shared), Some(&other)] {
+            let response = Response {
+                version: VERSION,
+                replies: vec![admitted(), Reply::Over],
+                life: Some(Incarnation::new(0x19a)),
+                snapshot: snapshot.cloned(),
+            };
+            let text = writer.write(&response).unwrap();
+            assert_eq!(text, to_string(&response).unwrap());
+        }
+    }
+}

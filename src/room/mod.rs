@@ -9,5 +9,6 @@ pub mod number;
 pub mod numbers;
 pub mod place;
 pub mod policy;
+pub mod relay;
 pub mod seed;
 pub mod snapshot;

@@ -26,19 +26,10 @@ pub struct Policy {
     pub poll_far: Span,
     /// The expected wait from which on newcomers get no number.
     pub full_after: Option<Span>,
-    /// The pre-queue that is under way, if its places are to be drawn.
-    pub drawing: Option<Drawing>,
     /// When edges shall come through relays.
     pub relays: RelayPolicy,
-}
-
-/// A pre-queue whose places will be drawn. While there is one, nobody is admitted.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Drawing {
-    /// The event's id: 128 bits.
-    pub event: [u8; 16],
-    /// When the event starts.
-    pub start: Instant,
+    /// The pre-queue that is under way, if its places are to be drawn.
+    pub drawing: Option<Drawing>,
 }
 
 /// When edges shall come through relays, and through how many.
@@ -57,6 +48,15 @@ impl Default for RelayPolicy {
             shards: 1,
         }
     }
+}
+
+/// A pre-queue whose places will be drawn. While there is one, nobody is admitted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Drawing {
+    /// The event's id: 128 bits.
+    pub event: [u8; 16],
+    /// When the event starts.
+    pub start: Instant,
 }
 
 /// Who is admitted.
@@ -110,11 +110,11 @@ impl From<&Room> for Policy {
             full_after: Some(room.queue_full_after_minutes)
                 .filter(|longest| *longest > 0)
                 .map(minutes),
-            drawing: None,
             relays: RelayPolicy {
                 above: room.relay_above,
                 shards: room.relay_shards,
             },
+            drawing: None,
         }
     }
 }

@@ -413,13 +413,8 @@ impl Ledger {
 
     /// How many live visitors come before one in line.
     fn ahead_of(&self, number: TicketNumber) -> u32 {
-        self.called()
-            .saturating_add(self.waiters.before(self.book.place_of(number)))
-    }
-
-    /// Called visitors who are not in yet and are counted on.
-    fn called(&self) -> u32 {
-        self.invitations.open() + self.book.door.held(self.book.time)
+        let before = self.waiters.before(self.book.place_of(number));
+        self.expected_at_door().saturating_add(before)
     }
 
     fn renew(&mut self, policy: &Policy, number: TicketNumber, from: Incarnation) -> Reply {
@@ -529,9 +524,14 @@ impl Ledger {
             Admits::Nobody => false,
             Admits::Everybody => true,
             Admits::InOrder | Admits::AtRandom => {
-                self.book.called == self.book.issued && self.free(policy) > self.called()
+                self.book.called == self.book.issued && self.free(policy) > self.expected_at_door()
             }
         }
+    }
+
+    /// How many of the called are expected to take a slot.
+    fn expected_at_door(&self) -> u32 {
+        self.invitations.open() + self.book.door.held(self.book.time)
     }
 
     fn first_pass_is_provisional(&self, policy: &Policy) -> bool {
@@ -563,7 +563,10 @@ impl Ledger {
 
     fn headline(&self, policy: &Policy) -> Headline {
         let queueing = !self.may_walk_in(policy);
-        let before = self.waiters.present().saturating_add(self.called());
+        let before = self
+            .waiters
+            .present()
+            .saturating_add(self.expected_at_door());
         Headline {
             queueing,
             full: queueing && self.is_full(policy, before),
@@ -574,7 +577,7 @@ impl Ledger {
 
     fn snapshot(&mut self, policy: &Policy) -> Arc<Snapshot> {
         let now = self.book.time;
-        let called = self.called();
+        let called = self.expected_at_door();
         let spare = self.spare(policy);
         let drawn = self.turnout.open().round() as u32;
         let Headline {

@@ -29,8 +29,8 @@ pub(super) fn policy(total: u32, rate: u32) -> Policy {
         first_pass: FirstPass::Full,
         poll_far: Span::from_secs(20),
         full_after: None,
-        drawing: None,
         relays: RelayPolicy::default(),
+        drawing: None,
     }
 }
 
@@ -843,4 +843,27 @@ fn a_checkpoint_of_an_older_format_is_migrated_and_loses_nothing() {
         journal::decode_book(&newer, SEED),
         Err(journal::Unreadable::Format(_))
     ));
+}
+
+#[test]
+fn a_snapshot_is_left_out_for_those_who_know_a_recent_one_until_the_room_queues() {
+    let mut room = Watched::new(policy(2, 1_000));
+    room.arrive(1);
+    let knows = Some(room.snapshot.stamp());
+    let mut ask = |ticket, millis| {
+        let now = room.clock + Span::from_millis(millis);
+        let arrive = Request::of(Message::Arrive {
+            ticket: TicketId::new(ticket),
+            returning: false,
+        });
+        let unknowing = arrive.clone();
+        let knowing = Request { knows, ..arrive };
+        let batch = room.ledger.batch(now, &room.policy, &[knowing, unknowing]);
+        assert!(batch.responses[1].snapshot.is_some());
+        assert_eq!(batch.responses[0].life(), batch.responses[1].life());
+        batch.responses[0].snapshot.is_some()
+    };
+    assert!(!ask(1, 10));
+    assert!(ask(1, 1_000), "theirs is old");
+    assert!(ask(2, 20), "now newcomers wait, and every edge is to know");
 }

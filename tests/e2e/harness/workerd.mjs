@@ -44,8 +44,8 @@ export class Workerd {
    * @param {{port: number}} origin
    * @param {object} [options]
    * @param {Record<string, string | null>} [options.vars] Added to the bindings; `null` leaves one out.
-   * @param {boolean} [options.switchable] Each call to a room first asks the origin whether the room
-   *   is up (`origin.rooms`), so that a test can cut rooms off.
+   * @param {boolean} [options.switchable] Each call to a room or relay first asks the origin whether
+   *   it is up (`origin.rooms`, `origin.relays`), so that a test can cut them off.
    * @param {string} [options.built] The build to run. Its objects are those of the wrangler.toml in its
    *   folder, or else of the project's.
    * @param {string} [options.rooms] The build whose objects the rooms are, if it is another one:
@@ -104,6 +104,13 @@ export class Workerd {
     if (!this.port) throw new Error(`workerd does not start:\n${this.log.join('\n')}`);
   }
 
+  /** How the program has ended, if it has and nobody asked it to, with the last that it said. */
+  get failure() {
+    const { exitCode, signalCode } = this.process;
+    if (exitCode === null && signalCode === null) return undefined;
+    return `workerd has ended by itself (${signalCode ?? exitCode}):\n${this.log.slice(-20).join('\n')}`;
+  }
+
   /** The end without warning. */
   async kill9() {
     this.process.kill('SIGKILL');
@@ -130,7 +137,7 @@ function worker(name, objects, vars, elsewhere) {
     .filter(([, value]) => value !== null)
     .map(([key, value]) => `(name = "${key}", text = ${JSON.stringify(value)}),`);
   const bindings = objects.map((object) => {
-    const away = object.name === 'ROOM' && elsewhere;
+    const away = elsewhere === 'switch' || (object.name === 'ROOM' && elsewhere);
     const leads = away ? `(className = "${object.class_name}", serviceName = "${elsewhere}")` : `"${object.class_name}"`;
     return `(name = "${object.name}", durableObjectNamespace = ${leads}),`;
   });
@@ -179,10 +186,14 @@ const switch :Workerd.Worker = (
   modules = [(name = "switch.mjs", esModule = embed "switch.mjs")],
   compatibilityDate = "2026-11-01",
   globalOutbound = "origin",
-  durableObjectNamespaces = [(className = "Room", uniqueKey = "switch")],
+  durableObjectNamespaces = [
+    (className = "Room", uniqueKey = "switch"),
+    (className = "Relay", uniqueKey = "switch-relay"),
+  ],
   durableObjectStorage = (inMemory = void),
   bindings = [
     (name = "ROOM", durableObjectNamespace = (className = "Room", serviceName = "main")),
+    (name = "RELAY", durableObjectNamespace = (className = "Relay", serviceName = "main")),
   ],
 );
 `;
