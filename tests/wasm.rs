@@ -14,11 +14,13 @@ use anteroom::room::ledger::journal;
 use anteroom::room::message::{Message, Reply, Request};
 use anteroom::room::number::{Incarnation, TicketId, TicketNumber};
 use anteroom::room::policy::{Admits, Policy};
+use anteroom::room::seed::Seed;
 use anteroom::site::room::{FirstPass, RoomId};
 use anteroom::time::{Instant, Span};
 use wasm_bindgen_test::wasm_bindgen_test;
 
 const NOW: Instant = Instant::from_secs(1_800_000_000);
+const SEED: Seed = Seed::new([7; 32]);
 
 fn policy() -> Policy {
     Policy {
@@ -57,7 +59,7 @@ fn a_token_verifies_and_a_changed_one_does_not() {
 
 #[wasm_bindgen_test]
 fn a_room_stores_the_same_bytes_as_elsewhere_and_recovers_from_them() {
-    let mut ledger = Ledger::new(Incarnation::new(NOW.as_millis()), NOW);
+    let mut ledger = Ledger::new(Incarnation::new(NOW.as_millis()), SEED, NOW);
     let checkpoint = journal::encode_book(ledger.book()).unwrap();
     let arrive = |ticket| {
         Request::of(Message::Arrive {
@@ -76,9 +78,9 @@ fn a_room_stores_the_same_bytes_as_elsewhere_and_recovers_from_them() {
         [Reply::Admitted { .. }, Reply::Waiting { .. }]
     ));
     let row = journal::encode_row(&batch.row.unwrap()).unwrap();
-    // Format 1, sequence 1, at 1,800,000,000,000 ms, no silence: as native code writes it.
-    assert_eq!(row[..10], [1, 1, 0x80, 0xa0, 0xf1, 0xc2, 0xb1, 0x34, 0, 3]);
-    let book = journal::decode_book(&checkpoint).unwrap();
+    // Format 2, sequence 1, at 1,800,000,000,000 ms, no silence: as native code writes it.
+    assert_eq!(row[..10], [2, 1, 0x80, 0xa0, 0xf1, 0xc2, 0xb1, 0x34, 0, 3]);
+    let book = journal::decode_book(&checkpoint, SEED).unwrap();
     let rows = [journal::decode_row(&row).unwrap()];
     let mut recovered = Ledger::recover(book, rows, NOW);
     let batch = recovered.batch(NOW, &policy(), &[arrive(2)]);

@@ -4,4 +4,5 @@ pub mod ledger;
 pub mod message;
 pub mod number;
 pub mod policy;
+pub mod seed;
 pub mod snapshot;

@@ -42,6 +42,7 @@ use crate::room::ledger::journal::{self, Row};
 use crate::room::message::{Request, Response, VERSION};
 use crate::room::number::Incarnation;
 use crate::room::policy::Policy;
+use crate::room::seed::Seed;
 
 /// A checkpoint is written when the journal has grown to this many bytes, or to the size of the last
 /// checkpoint if that is more: so rows are rewritten once on average.
@@ -272,7 +273,7 @@ impl Inner {
             if !bodies.is_empty() {
                 return Err("the journal has no checkpoint to start from".to_owned());
             }
-            let ledger = Ledger::new(Incarnation::new(now.as_millis()), now);
+            let ledger = Ledger::new(Incarnation::new(now.as_millis()), random_seed()?, now);
             let mut kept = Kept {
                 ledger,
                 checkpoint_bytes: 0,
@@ -281,15 +282,20 @@ impl Inner {
             self.checkpoint(&mut kept)?;
             return Ok(kept);
         }
-        let book = journal::decode_book(&checkpoint).map_err(|error| error.to_string())?;
+        let book =
+            journal::decode_book(&checkpoint, random_seed()?).map_err(|error| error.to_string())?;
         let journal_bytes = bodies.iter().map(Vec::len).sum();
         let rows = rows_after(&book, &bodies)?;
-        let ledger = Ledger::recover(book, rows, now);
-        Ok(Kept {
-            ledger,
+        let mut kept = Kept {
+            ledger: Ledger::recover(book, rows, now),
             checkpoint_bytes: checkpoint.len(),
             journal_bytes,
-        })
+        };
+        if checkpoint.first() != Some(&journal::FORMAT) {
+            // What the migration has added must be the same the next time.
+            self.checkpoint(&mut kept)?;
+        }
+        Ok(kept)
     }
 
     fn bodies(&self, query: &str) -> Result<Vec<Vec<u8>>, String> {
@@ -314,6 +320,13 @@ impl Inner {
             .map(drop)
             .map_err(|error| error.to_string())
     }
+}
+
+/// A secret for a room that has none yet.
+fn random_seed() -> Result<Seed, String> {
+    let mut bits = [0; 32];
+    getrandom::fill(&mut bits).map_err(|error| error.to_string())?;
+    Ok(Seed::new(bits))
 }
 
 /// A number as the storage keeps it.

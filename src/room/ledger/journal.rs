@@ -8,10 +8,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::book::{Book, Effect};
+use super::reserve::Reservations;
+use crate::room::seed::Seed;
 use crate::time::{Instant, Span};
 
 /// The version that is written.
-pub const FORMAT: u8 = 1;
+pub const FORMAT: u8 = 2;
 
 /// The changes of one batch.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -52,7 +54,9 @@ pub fn encode_row(row: &Row) -> Result<Vec<u8>, postcard::Error> {
 ///
 /// If the row is of an unknown format or damaged.
 pub fn decode_row(bytes: &[u8]) -> Result<Row, Unreadable> {
-    decode(bytes)
+    // Format 2 has only added kinds of effects, behind the others.
+    let (_, value) = split(bytes)?;
+    decode(value)
 }
 
 /// Encodes a checkpoint.
@@ -64,25 +68,37 @@ pub fn encode_book(book: &Book) -> Result<Vec<u8>, postcard::Error> {
     encode(book)
 }
 
-/// Decodes a checkpoint.
+/// Decodes a checkpoint. One of format 1 gets what that format did not have: `seed`, which is to be
+/// random, and is not used otherwise.
 ///
 /// # Errors
 ///
 /// If the checkpoint is of an unknown format or damaged.
-pub fn decode_book(bytes: &[u8]) -> Result<Book, Unreadable> {
-    decode(bytes)
+pub fn decode_book(bytes: &[u8], seed: Seed) -> Result<Book, Unreadable> {
+    match split(bytes)? {
+        (1, value) => {
+            // Fields that come last are encoded last.
+            let added = (seed, Reservations::default());
+            let added = postcard::to_extend(&added, value.to_vec());
+            decode(&added.map_err(|error| Unreadable::Damaged(error.to_string()))?)
+        }
+        (_, value) => decode(value),
+    }
 }
 
 fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, postcard::Error> {
     postcard::to_extend(value, vec![FORMAT])
 }
 
-fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Unreadable> {
+/// The format of a record, which is a known one, and its value.
+fn split(bytes: &[u8]) -> Result<(u8, &[u8]), Unreadable> {
     match bytes.split_first() {
-        Some((&FORMAT, value)) => {
-            postcard::from_bytes(value).map_err(|error| Unreadable::Damaged(error.to_string()))
-        }
+        Some((&format @ 1..=FORMAT, value)) => Ok((format, value)),
         Some((&format, _)) => Err(Unreadable::Format(format)),
         None => Err(Unreadable::Damaged("it is empty".to_owned())),
     }
+}
+
+fn decode<T: DeserializeOwned>(value: &[u8]) -> Result<T, Unreadable> {
+    postcard::from_bytes(value).map_err(|error| Unreadable::Damaged(error.to_string()))
 }

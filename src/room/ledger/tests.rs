@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use super::*;
 
 const START: Instant = Instant::from_secs(1_800_000_000);
+const SEED: Seed = Seed::new([7; 32]);
 
 fn policy(total: u32, rate: u32) -> Policy {
     Policy {
@@ -49,7 +50,7 @@ struct Watched {
 
 impl Watched {
     fn new(policy: Policy) -> Self {
-        let ledger = Ledger::new(Incarnation::new(START.as_millis()), START);
+        let ledger = Ledger::new(Incarnation::new(START.as_millis()), SEED, START);
         Self {
             checkpoint: ledger.book().clone(),
             ledger,
@@ -154,7 +155,11 @@ impl Watched {
                 self.door.insert(number, now);
             }
             Reply::Waiting { number, .. } => assert!(!self.passes.contains_key(&number)),
-            Reply::ComeBack | Reply::Over | Reply::NotRenewed => {}
+            Reply::ComeBack
+            | Reply::Over
+            | Reply::NotRenewed
+            | Reply::Reserved { .. }
+            | Reply::NotReserved => {}
         }
     }
 
@@ -197,7 +202,8 @@ impl Watched {
             .rows
             .iter()
             .map(|row| journal::decode_row(&journal::encode_row(row).unwrap()).unwrap());
-        let book = journal::decode_book(&journal::encode_book(&self.checkpoint).unwrap()).unwrap();
+        let book =
+            journal::decode_book(&journal::encode_book(&self.checkpoint).unwrap(), SEED).unwrap();
         let before = self.ledger.book().clone();
         self.ledger = Ledger::recover(book, rows.collect::<Vec<_>>(), self.clock);
         let mut expected = before;
@@ -769,16 +775,19 @@ fn stored_records_keep_their_form() {
     };
     let bytes = journal::encode_row(&row).unwrap();
     let expected = [
-        1, 3, 0xe8, 7, 0, 2, 0, 7, 2, b'a', b'b', 3, 7, 0xc8, 0xaf, 0x12, 0,
+        2, 3, 0xe8, 7, 0, 2, 0, 7, 2, b'a', b'b', 3, 7, 0xc8, 0xaf, 0x12, 0,
     ];
     assert_eq!(bytes, expected);
     assert_eq!(journal::decode_row(&bytes), Ok(row));
     let mut newer = bytes.clone();
-    newer[0] = 2;
+    newer[0] = 3;
     assert_eq!(
         journal::decode_row(&newer),
-        Err(journal::Unreadable::Format(2))
+        Err(journal::Unreadable::Format(3))
     );
+    let mut older = bytes.clone();
+    older[0] = 1;
+    assert_eq!(journal::decode_row(&older), journal::decode_row(&bytes));
     assert!(matches!(
         journal::decode_row(&bytes[..5]),
         Err(journal::Unreadable::Damaged(_))
@@ -786,5 +795,46 @@ fn stored_records_keep_their_form() {
     assert!(matches!(
         journal::decode_row(&[]),
         Err(journal::Unreadable::Damaged(_))
+    ));
+}
+
+/// A checkpoint as format 1 wrote it: one of three visitors is in, on the one slot there is.
+const FORMAT_1: &str = "010b31613331383563353030300180a0f1c2b134030100010180a0f1c2b134e0c783c3b1\
+    340000000180a0f1c2b13401010301310180a0f1c2b13401320280a0f1c2b13401330380a0f1c2b1340380a0f1c2b1\
+    34013180a0f1c2b134013280a0f1c2b1340133010180a0f1c2b1340000";
+
+#[test]
+fn a_checkpoint_of_an_older_format_is_migrated_and_loses_nothing() {
+    let digits: Vec<u8> = FORMAT_1
+        .bytes()
+        .map(|digit| char::from(digit).to_digit(16).unwrap() as u8)
+        .collect();
+    let bytes: Vec<u8> = digits
+        .chunks(2)
+        .map(|pair| pair[0] << 4 | pair[1])
+        .collect();
+    let book = journal::decode_book(&bytes, SEED).unwrap();
+    let mut room = Watched::new(policy(1, 10));
+    room.send(&[
+        Message::Arrive {
+            ticket: TicketId::new(1),
+            returning: false,
+        },
+        Message::Arrive {
+            ticket: TicketId::new(2),
+            returning: true,
+        },
+        Message::Arrive {
+            ticket: TicketId::new(3),
+            returning: true,
+        },
+    ]);
+    let today = journal::encode_book(room.ledger.book()).unwrap();
+    assert_eq!(journal::encode_book(&book).unwrap(), today);
+    let mut newer = today;
+    newer[0] = journal::FORMAT + 1;
+    assert!(matches!(
+        journal::decode_book(&newer, SEED),
+        Err(journal::Unreadable::Format(_))
     ));
 }
