@@ -58,7 +58,9 @@ pub(crate) struct Judge {
     /// Every admission from the line in its order.
     admissions: Vec<u32>,
     door: BTreeMap<u32, u32>,
-    overtook_at_door: u64,
+    /// The latest admissions, without those that a later one of a higher number follows.
+    highest: VecDeque<(u32, u32)>,
+    overtaken_at_door: u64,
     pub(crate) observed: BTreeMap<u32, Vec<Told>>,
     pub(crate) compared: Vec<Compared>,
     rises: u64,
@@ -96,7 +98,7 @@ pub(crate) struct Verdict {
     pub(crate) limit_used: Option<f64>,
     /// Of 1,000 admissions, so many came before an earlier number that came later.
     pub(crate) inversions: f64,
-    /// The same for earlier numbers that stood at the door.
+    /// For 1,000 admissions, so many who stood at the door and asked in time were overtaken.
     pub(crate) door_inversions: f64,
     /// Median and 90th percentile of the relative error of told waits.
     pub(crate) error: Option<(f64, f64)>,
@@ -125,7 +127,8 @@ impl Judge {
             violations: 0,
             admissions: Vec::new(),
             door: BTreeMap::new(),
-            overtook_at_door: 0,
+            highest: VecDeque::new(),
+            overtaken_at_door: 0,
             observed: BTreeMap::new(),
             compared: Vec::new(),
             rises: 0,
@@ -169,14 +172,34 @@ impl Judge {
         self.admissions.push(number);
         self.waits_ms.push(waited_ms);
         self.door.remove(&number);
-        let fresh = |(_, asked): (&u32, &u32)| asked + AT_DOOR_MS > now;
-        self.overtook_at_door += u64::from(self.door.range(..number).any(fresh));
+        while self
+            .highest
+            .back()
+            .is_some_and(|(_, highest)| *highest < number)
+        {
+            self.highest.pop_back();
+        }
+        self.highest.push_back((now, number));
+        while self
+            .highest
+            .front()
+            .is_some_and(|(at, _)| at + AT_DOOR_MS < now)
+        {
+            self.highest.pop_front();
+        }
         self.compare(number, now);
     }
 
-    /// `number` has asked at the door and not got in.
+    /// `number` has asked at the door and not got in. If they have asked before, in time, and a later
+    /// number has got in since, they were overtaken.
     pub(crate) fn at_door(&mut self, number: u32, now: u32) {
-        self.door.insert(number, now);
+        if let Some(asked) = self.door.insert(number, now)
+            && asked + AT_DOOR_MS > now
+        {
+            let since = self.highest.partition_point(|(at, _)| *at <= asked);
+            let highest = self.highest.get(since).map_or(0, |(_, number)| *number);
+            self.overtaken_at_door += u64::from(highest > number);
+        }
     }
 
     /// A visitor has gone without having been in.
@@ -253,7 +276,7 @@ impl Judge {
             slots_used: share(used.slots),
             limit_used: share(used.binding),
             inversions: per_thousand(inverted, self.admissions.len()),
-            door_inversions: per_thousand(self.overtook_at_door, self.admissions.len()),
+            door_inversions: per_thousand(self.overtaken_at_door, self.admissions.len()),
             error: quantile(&errors, 0.5).zip(quantile(&errors, 0.9)),
             untold: self.no_estimate as f64 / told.max(1.0),
             rises: 1000.0 * self.rises as f64 / (self.observed_admitted.max(1)) as f64,

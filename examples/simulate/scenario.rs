@@ -165,11 +165,15 @@ impl Scenario {
         within("network.pops", self.network.pops.into(), 1.0, 10_000.0)?;
         within(
             "room.poll_near_seconds",
-            self.room.poll_near_seconds.into(),
+            f64::from(self.room.poll_near_seconds),
             1.0,
-            self.room.poll_far_seconds.into(),
+            f64::from(self.room.poll_far_seconds),
         )?;
-        let everybody: u64 = self.arrivals.iter().map(|flow| flow.visitors.into()).sum();
+        let everybody: u64 = self
+            .arrivals
+            .iter()
+            .map(|flow| u64::from(flow.visitors))
+            .sum();
         within("the sum of arrivals", everybody as f64, 1.0, 100e6)?;
         if self.network.farthest_ms < self.network.nearest_ms {
             return Err("network.farthest_ms is less than network.nearest_ms".to_owned());

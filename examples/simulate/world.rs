@@ -10,6 +10,7 @@ use anteroom::room::ledger::Ledger;
 use anteroom::room::message::{Message, Reply, Request, VERSION};
 use anteroom::room::number::{Incarnation, TicketId, TicketNumber};
 use anteroom::room::policy::Policy;
+use anteroom::room::seed::Seed;
 use anteroom::room::snapshot::Snapshot;
 use anteroom::time::{Instant, Span};
 use fastrand::Rng;
@@ -98,10 +99,11 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let mut rng = Rng::with_seed(scenario.seed);
+        let seed = Seed::new(std::array::from_fn(|_| rng.u8(..)));
         let edges = Edges::new(&scenario.network, scenario.outage.as_ref(), &mut rng);
         Self {
             policy: scenario.policy(),
-            ledger: Ledger::new(Incarnation::new(START.as_millis()), START),
+            ledger: Ledger::new(Incarnation::new(START.as_millis()), seed, START),
             now: 0,
             rng,
             arriving: Arriving::new(scenario),
@@ -447,7 +449,7 @@ impl World {
             Reply::Admitted { number, .. }
             | Reply::Waiting { number, .. }
             | Reply::AtDoor { number, .. } => number.get() as u32,
-            Reply::Over | Reply::NotRenewed => return,
+            _ => return,
         };
         if number as usize == self.crowd.len() + 1 {
             let model = &self.scenario.visitors;

@@ -26,6 +26,7 @@ mod reserve;
 mod returns;
 mod slots;
 mod spent;
+mod standby;
 #[cfg(test)]
 mod tests;
 mod throughput;
@@ -38,6 +39,7 @@ use book::{Book, Effect, Standing};
 use invitations::{Invitations, MOST_CALLS_PER_SLOT};
 use journal::Row;
 use returns::Returns;
+use standby::Departures;
 use throughput::Throughput;
 use waiters::Waiters;
 
@@ -94,6 +96,7 @@ pub struct Ledger {
     recovered: bool,
     waiters: Waiters,
     invitations: Invitations,
+    departures: Departures,
     throughput: Throughput,
     returns: Returns,
 }
@@ -138,6 +141,7 @@ impl Ledger {
         Self {
             waiters,
             invitations,
+            departures: Departures::default(),
             effects: Vec::new(),
             heard: now,
             silence,
@@ -199,6 +203,7 @@ impl Ledger {
             self.record(Effect::Ended { number });
         }
         self.invitations.advance(self.book.time);
+        self.departures.advance(self.book.time);
         self.returns.advance(self.book.time);
         let queueing = !self.may_walk_in(policy);
         self.throughput.observe(queueing, self.book.time);
@@ -303,7 +308,7 @@ impl Ledger {
     /// A called visitor asks to come in. They do if there are more free slots than visitors at the
     /// door before them.
     fn claim(&mut self, policy: &Policy, number: TicketNumber, last_poll: Instant) -> Reply {
-        self.invitations.close(number, true);
+        self.invitations.close(number, true, self.book.time);
         let free = self.free(policy);
         let now = self.book.time;
         let ahead = self
@@ -317,7 +322,9 @@ impl Ledger {
             self.record(Effect::CameToDoor { number });
         }
         // Edge clocks may be off; what lies ahead of the room's is no gap at all.
-        self.book.door.ask(number, last_poll.min(now), now);
+        self.book
+            .door
+            .ask(number, last_poll.min(now), now, policy.usual_gap());
         let ahead = self.book.door.held_before(number, now, u32::MAX);
         Reply::AtDoor { number, ahead }
     }
@@ -393,32 +400,33 @@ impl Ledger {
                 self.waiters.left(number);
                 self.record(Effect::Ended { number });
             }
-            Standing::Called | Standing::Active(_) => {
-                self.invitations.close(number, false);
+            Standing::Called => {
+                self.invitations.close(number, false, self.book.time);
+                self.record(Effect::Ended { number });
+            }
+            Standing::Active(_) => {
+                self.departures.record(self.book.time);
                 self.record(Effect::Ended { number });
             }
         }
         Reply::Over
     }
 
-    /// Raises `serving` so far that those expected to come fill the free slots.
+    /// Raises `serving` so far that those expected to come are as many as are wanted.
     fn call(&mut self, policy: &Policy) {
-        if policy.admits == Admits::Nobody {
+        if policy.admits == Admits::Nobody || self.book.called == self.book.issued {
             return;
         }
         let now = self.book.time;
-        let free = self.free(policy);
-        let at_door = self.book.door.held(now);
-        let share = self.invitations.share();
+        let wanted = self.wanted(policy);
+        let missing = wanted.saturating_sub(self.book.door.held(now));
+        let most = wanted.saturating_mul(MOST_CALLS_PER_SLOT);
+        let mut expected = self.invitations.expected(now);
         let mut called = self.book.called;
         while let Some(number) = TicketNumber::new(called + 1)
             && number.get() <= self.book.issued
         {
-            let open = self.invitations.open();
-            let expected = f64::from(at_door) + f64::from(open) * share;
-            let enough = at_door > free
-                || expected + share / 2.0 >= f64::from(free)
-                || open >= free.saturating_mul(MOST_CALLS_PER_SLOT);
+            let enough = expected.fill(missing) || self.invitations.open() >= most;
             let spent = self.book.standing(number) == Standing::Spent;
             if enough && !spent {
                 break;
@@ -430,6 +438,7 @@ impl Ledger {
                 .unwrap_or(false);
             if present && !spent {
                 self.invitations.invite(number, now);
+                expected.one_more();
             }
             called = number.get();
         }

@@ -57,6 +57,12 @@ impl Slots {
         Some(slot)
     }
 
+    /// How many passes end by `at`.
+    pub(super) fn ending_by(&self, at: Instant) -> u32 {
+        let ending = self.ends.range(..=(at, TicketNumber::MAX));
+        u32::try_from(ending.count()).unwrap_or(u32::MAX)
+    }
+
     /// Frees one slot whose pass has been over for `EXPIRY_GRACE`, the longest over first.
     pub(super) fn expire_one(&mut self, now: Instant) -> Option<TicketNumber> {
         let &(expires, number) = self.ends.first()?;
