@@ -22,7 +22,6 @@ pub(crate) struct Told {
 /// A told wait and what it came to, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Compared {
-    pub(crate) at: u32,
     pub(crate) told: u32,
     pub(crate) true_wait: u32,
 }
@@ -44,8 +43,8 @@ pub(crate) struct Second {
 /// All that is measured.
 #[derive(Debug)]
 pub(crate) struct Judge {
-    limit: u32,
-    per_minute: u32,
+    pub(crate) limit: u32,
+    pub(crate) per_minute: u32,
     steady_after_ms: u32,
     /// Valid passes.
     pub(crate) valid: u32,
@@ -215,7 +214,7 @@ impl Judge {
         };
         self.observed_admitted += 1;
         let known: Vec<_> = told.iter().filter_map(|told| told.wait_ms).collect();
-        self.rises += u64::from(known.is_sorted_by(|earlier, later| earlier >= later) == false);
+        self.rises += u64::from(!known.is_sorted_by(|earlier, later| earlier >= later));
         for told in told {
             let true_wait = now - told.at;
             if told.at < self.queueing_since.unwrap_or(0) + 120_000 || true_wait < JUDGED_WAIT_MS {
@@ -223,7 +222,6 @@ impl Judge {
             }
             match told.wait_ms {
                 Some(wait) => self.compared.push(Compared {
-                    at: told.at,
                     told: wait,
                     true_wait,
                 }),

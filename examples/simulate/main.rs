@@ -9,6 +9,8 @@ mod calendar;
 mod crowd;
 mod judge;
 mod network;
+mod plot;
+mod report;
 mod scenario;
 mod table;
 mod world;
@@ -53,6 +55,9 @@ struct Options {
     /// The share that says when it is done.
     #[arg(long)]
     leave: Option<f64>,
+    /// Writes a report with plots: one HTML file.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 impl Options {
@@ -91,7 +96,15 @@ fn main() -> ExitCode {
     let options = Options::parse();
     match options.scenario() {
         Ok(scenario) => {
-            let verdict = simulate(&scenario);
+            let (verdict, world) = simulate(&scenario);
+            if let Some(path) = &options.report {
+                let lines = table::lines(&scenario, &verdict);
+                let html = report::html(&scenario.title, &lines, &world.judge);
+                if let Err(error) = std::fs::write(path, html) {
+                    eprintln!("{}: {error}", path.display());
+                    return ExitCode::from(2);
+                }
+            }
             if verdict.violations == 0 {
                 ExitCode::SUCCESS
             } else {
@@ -106,7 +119,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn simulate(scenario: &Scenario) -> Verdict {
+fn simulate(scenario: &Scenario) -> (Verdict, World) {
     let started = std::time::Instant::now();
     let bar = ProgressBar::new(u64::from(scenario.minutes) * 60).with_style(
         ProgressStyle::with_template("{elapsed} {wide_bar} simulated {pos}/{len} s, {msg}")
@@ -128,5 +141,5 @@ fn simulate(scenario: &Scenario) -> Verdict {
         "it took",
         started.elapsed().as_secs_f64()
     );
-    verdict
+    (verdict, world)
 }
