@@ -206,7 +206,8 @@ impl Ledger {
         self.departures.advance(self.book.time);
         self.returns.advance(self.book.time);
         let queueing = !self.may_walk_in(policy);
-        self.throughput.observe(queueing, self.book.time);
+        self.throughput
+            .observe(queueing, self.book.active(), self.book.time);
         self.call(policy);
     }
 
@@ -298,6 +299,7 @@ impl Ledger {
             let provisional = self.first_pass_is_provisional(policy);
             self.admit(policy, number, provisional)
         } else {
+            self.throughput.joined();
             Reply::Waiting {
                 number,
                 joined: Some(self.book.time),
@@ -337,7 +339,7 @@ impl Ledger {
             expires,
             provisional,
         });
-        self.throughput.record(self.book.time);
+        self.throughput.record(self.book.active());
         Reply::Admitted {
             number,
             expires,
@@ -438,6 +440,7 @@ impl Ledger {
                 .unwrap_or(false);
             if present && !spent {
                 self.invitations.invite(number, now);
+                self.throughput.called(1);
                 expected.one_more();
             }
             called = number.get();
@@ -509,6 +512,7 @@ impl Ledger {
         let called = self.expected_at_door();
         let spare = self.spare(policy);
         let drawing = self.waiters.draw(now, policy.absent_after());
+        self.throughput.line(drawing.queued);
         let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));
         Snapshot {
             incarnation: self.book.incarnation,
@@ -521,6 +525,7 @@ impl Ledger {
             called,
             queued: drawing.queued,
             admissions_per_minute: self.throughput.per_minute(now),
+            pace: self.throughput.pace(policy, now),
             ahead: drawing.points.iter().map(behind).collect(),
             queueing: !self.may_walk_in(policy),
             spare,
