@@ -1,5 +1,5 @@
 // Runs a built Worker in workerd, the runtime of Cloudflare Workers, with nothing in between: one
-// process, one socket, one Durable Object namespace, and an origin to which every `fetch` goes.
+// process, one Durable Object namespace, and an origin to which every `fetch` goes.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -30,26 +30,43 @@ function modulesOf(folder) {
   return [entry, ...names.filter((name) => name !== entry)];
 }
 
-function configure({ modules, bindings, objects, storage, origin, cfHeader }) {
+/** The Worker of direct.mjs beside the measured one: the benchmark's own way to the rooms' objects. */
+const DIRECT = `
+const direct :Workerd.Worker = (
+  modules = [(name = "direct.mjs", esModule = embed "direct.mjs")],
+  compatibilityDate = ${quote(COMPATIBILITY_DATE)},
+  durableObjectNamespaces = [(className = "Room", uniqueKey = "direct")],
+  durableObjectStorage = (inMemory = void),
+  bindings = [(name = "ROOM", durableObjectNamespace = (className = "Room", serviceName = "main"))],
+);
+`;
+
+function configure({ modules, bindings, objects, storage, origin, counts }) {
   const module = (name) =>
     `(name = ${quote(name)}, ${name.endsWith(".wasm") ? "wasm" : "esModule"} = embed ${quote(`worker/${name}`)})`;
   const texts = Object.entries(bindings).map(([name, text]) => `(name = ${quote(name)}, text = ${quote(text)})`);
   const namespaces = Object.entries(objects);
+  const designator = (className) =>
+    counts ? `(className = ${quote(className)}, serviceName = "direct")` : quote(className);
   const namespaceBindings = namespaces.map(
-    ([name, className]) => `(name = ${quote(name)}, durableObjectNamespace = ${quote(className)})`,
+    ([name, className]) => `(name = ${quote(name)}, durableObjectNamespace = ${designator(className)})`,
   );
+  const direct = namespaces.length > 0;
   const namespaceList = namespaces.map(
     ([, className]) => `(className = ${quote(className)}, uniqueKey = ${quote(`anteroom-${className}`)}, enableSql = true)`,
   );
-  const cf = cfHeader ? `, cfBlobHeader = ${quote(cfHeader)}` : "";
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .main),
     (name = "origin", external = (address = ${quote(origin)}, http = ())),
+    ${direct ? '(name = "direct", worker = .direct),' : ""}
     (name = "disk", disk = (path = ${quote(storage)}, writable = true)),
   ],
-  sockets = [(name = "http", service = "main", http = (forwardedProtoHeader = "X-Forwarded-Proto"${cf}))],
+  sockets = [
+    (name = "http", service = "main", http = (forwardedProtoHeader = "X-Forwarded-Proto")),
+    ${direct ? '(name = "direct", service = "direct", http = ()),' : ""}
+  ],
 );
 const main :Workerd.Worker = (
   modules = [${modules.map(module).join(", ")}],
@@ -59,7 +76,7 @@ const main :Workerd.Worker = (
   durableObjectNamespaces = [${namespaceList.join(", ")}],
   durableObjectStorage = (localDisk = "disk"),
 );
-`;
+${direct ? DIRECT : ""}`;
 }
 
 /**
@@ -71,6 +88,8 @@ export class Workerd {
   #folder = mkdtempSync(join(tmpdir(), "anteroom-e2e-"));
   #process;
   #port = 0;
+  #direct;
+  #speaks;
   #lines = [];
 
   /**
@@ -80,9 +99,9 @@ export class Workerd {
    * @param {Record<string, string>} [options.bindings] Variables and secrets, over the test keys.
    *   `undefined` takes one away.
    * @param {Record<string, string>} [options.objects] Binding to class of the Durable Objects.
-   * @param {string} [options.cfHeader] A request header that is taken as `request.cf`, in JSON.
+   * @param {boolean} [options.counts] Counts the calls to the objects, which slows them.
    */
-  constructor({ worker, origin, bindings = {}, objects = { ROOM: "Room" }, cfHeader }) {
+  constructor({ worker, origin, bindings = {}, objects = { ROOM: "Room" }, counts = false }) {
     const all = { ANTEROOM_KEYS: TEST_KEYS, ANTEROOM_ORIGIN_KEYS: TEST_ORIGIN_KEYS, ...bindings };
     const present = Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined));
     const storage = join(this.#folder, "storage");
@@ -93,9 +112,11 @@ export class Workerd {
     } else {
       cpSync(worker, join(copy, "index.js"));
     }
+    cpSync(new URL("direct.mjs", import.meta.url), join(this.#folder, "direct.mjs"));
     const modules = modulesOf(copy);
-    const config = configure({ modules, bindings: present, objects, storage, origin, cfHeader });
+    const config = configure({ modules, bindings: present, objects, storage, origin, counts });
     writeFileSync(join(this.#folder, "config.capnp"), config);
+    this.#speaks = Object.keys(objects).length > 0;
   }
 
   /** Makes one and starts it. */
@@ -113,8 +134,9 @@ export class Workerd {
   /** Starts the process and comes back once it accepts connections. The port stays over restarts. */
   async start() {
     if (this.#process) throw new Error("workerd is running");
-    const address = `http=127.0.0.1:${this.#port}`;
-    const child = spawn(PROGRAM, ["serve", "--control-fd=3", `--socket-addr=${address}`, "config.capnp"], {
+    const addresses = [`--socket-addr=http=127.0.0.1:${this.#port}`];
+    if (this.#speaks) addresses.push("--socket-addr=direct=127.0.0.1:0");
+    const child = spawn(PROGRAM, ["serve", "--control-fd=3", ...addresses, "config.capnp"], {
       cwd: this.#folder,
       stdio: ["ignore", "pipe", "pipe", "pipe"],
     });
@@ -124,9 +146,11 @@ export class Workerd {
     }
     // Where it listens, workerd reports on the control descriptor.
     const listens = new Promise((resolve) => {
+      const ports = new Map();
       createInterface({ input: child.stdio[3] }).on("line", (line) => {
         const message = JSON.parse(line);
-        if (message.event === "listen" && message.socket === "http") resolve(message.port);
+        if (message.event === "listen") ports.set(message.socket, message.port);
+        if (ports.size === addresses.length) resolve(ports);
       });
     });
     const ends = once(child, "exit").then(([code, signal]) => {
@@ -138,7 +162,9 @@ export class Workerd {
     });
     ends.catch(() => {});
     late.catch(() => {});
-    this.#port = await Promise.race([listens, ends, late]);
+    const ports = await Promise.race([listens, ends, late]);
+    this.#port = ports.get("http");
+    this.#direct = ports.get("direct");
   }
 
   /** The port on 127.0.0.1. */
@@ -146,9 +172,21 @@ export class Workerd {
     return this.#port;
   }
 
-  /** The address by number; requests may name any host. */
-  get url() {
-    return `http://127.0.0.1:${this.#port}`;
+  /** The process, while it runs. */
+  get pid() {
+    return this.#process?.pid;
+  }
+
+  /** Says something to a room itself: a body of room/message.rs for another. */
+  async say(room, body) {
+    const answer = await fetch(`http://127.0.0.1:${this.#direct}/${room}`, { method: "POST", body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`the room answers ${answer.status}: ${await answer.text()}`);
+    return answer.json();
+  }
+
+  /** How often the Worker has called its rooms, where that is counted. */
+  async calls() {
+    return Number(await (await fetch(`http://127.0.0.1:${this.#direct}/calls`)).text());
   }
 
   /** What workerd and the Worker have written, over all starts. */

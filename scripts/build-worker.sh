@@ -42,7 +42,7 @@ fingerprint() {
     printf '%s\n' "$features" "$rooms"
     local inputs=() input
     for input in Cargo.toml Cargo.lock build.rs rust-toolchain.toml package-lock.json "$rooms" \
-        scripts/build-worker.sh scripts/common.sh src templates data; do
+        scripts/build-worker.sh scripts/bundle.sh scripts/common.sh src templates data; do
         [[ -e $input ]] && inputs+=("$input")
     done
     find "${inputs[@]}" -type f -print0 | sort --zero-terminated | xargs --null sha256sum
@@ -57,7 +57,8 @@ fi
 # Without these three, worker-build downloads the tools itself, from elsewhere than the registries.
 export WASM_BINDGEN_BIN=$wasm_bindgen_dir/bin/wasm-bindgen
 export WASM_OPT_BIN=$root/node_modules/.bin/wasm-opt
-export ESBUILD_BIN=$root/node_modules/.bin/esbuild
+# Calls esbuild with an entry module of ours.
+export ESBUILD_BIN=$root/scripts/bundle.sh
 
 # A panic must cost one request, not the isolate, so the Worker unwinds. The standard library of the
 # wasm target aborts and is therefore built anew, which stable Rust does only when told that it may.

@@ -1,7 +1,7 @@
 //! The PoPs between the visitors and the room: latencies, snapshots, losses, the outage of one, and
 //! how many messages each object gets.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use anteroom::room::snapshot::Snapshot;
 use fastrand::Rng;
@@ -16,8 +16,8 @@ const REFRESH_MS: u32 = 1000;
 struct Pop {
     latency_ms: u32,
     next_refresh: u32,
-    known: Option<Rc<Snapshot>>,
-    coming: Option<(u32, Rc<Snapshot>)>,
+    known: Option<Arc<Snapshot>>,
+    coming: Option<(u32, Arc<Snapshot>)>,
     /// Messages of visitors in the present second.
     messages: u32,
 }
@@ -109,7 +109,7 @@ impl Edges {
     }
 
     /// PoPs whose time has come get `snapshot`.
-    pub(crate) fn refresh(&mut self, snapshot: &Rc<Snapshot>, now: u32, rng: &mut Rng) {
+    pub(crate) fn refresh(&mut self, snapshot: &Arc<Snapshot>, now: u32, rng: &mut Rng) {
         for index in 0..self.pops.len() {
             if self.pops[index].next_refresh > now {
                 continue;
@@ -128,7 +128,7 @@ impl Edges {
             if let Some((_, earlier)) = pop.coming.take() {
                 pop.known = Some(earlier);
             }
-            pop.coming = Some((now + pop.latency_ms + window / 2, Rc::clone(snapshot)));
+            pop.coming = Some((now + pop.latency_ms + window / 2, Arc::clone(snapshot)));
         }
     }
 

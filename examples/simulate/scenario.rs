@@ -1,6 +1,6 @@
 //! A scenario: the room, who comes, how they behave, and the network between. One TOML file.
 
-use anteroom::room::policy::{Admits, Policy};
+use anteroom::room::policy::{Admits, Policy, RelayPolicy};
 use anteroom::site::room::FirstPass;
 use anteroom::time::Span;
 use serde::Deserialize;
@@ -198,6 +198,8 @@ impl Scenario {
             admits: Admits::InOrder,
             first_pass: FirstPass::Auto,
             poll_far: secs(self.room.poll_far_seconds),
+            relays: RelayPolicy::default(),
+            drawing: None,
         }
     }
 }

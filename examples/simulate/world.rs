@@ -4,7 +4,7 @@
 //! presence is reported in bulk, once per [`SWEEP_SECONDS`]. From about ninety seconds before the
 //! call on, each poll is an event. Observed visitors poll by events all the time.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use anteroom::room::ledger::Ledger;
 use anteroom::room::message::{Message, Reply, Request, VERSION};
@@ -82,7 +82,7 @@ pub(crate) struct World {
     calendar: Calendar<Event>,
     crowd: Vec<Visitor>,
     edges: Edges,
-    snapshot: Rc<Snapshot>,
+    snapshot: Arc<Snapshot>,
     next_ticket: u32,
     /// Every number up to here polls by events.
     near_up_to: u32,
@@ -110,7 +110,7 @@ impl World {
             calendar: Calendar::new(),
             crowd: Vec::new(),
             edges,
-            snapshot: Rc::default(),
+            snapshot: Arc::default(),
             next_ticket: 0,
             near_up_to: 0,
             sweep: 0,
@@ -148,7 +148,7 @@ impl World {
                 progress(self.now, self.snapshot.queued);
             }
             self.come_near();
-            let snapshot = Rc::clone(&self.snapshot);
+            let snapshot = Arc::clone(&self.snapshot);
             self.edges.refresh(&snapshot, self.now, &mut self.rng);
         }
     }
@@ -388,7 +388,9 @@ impl World {
         let now = START + Span::from_millis(self.now.into());
         let batch = self.ledger.batch(now, &self.policy, &requests);
         if let Some(response) = batch.responses.into_iter().next() {
-            self.snapshot = Rc::new(response.snapshot);
+            if let Some(snapshot) = response.snapshot {
+                self.snapshot = snapshot;
+            }
             let contexts = std::mem::take(&mut self.contexts);
             for (event, reply) in contexts.iter().zip(response.replies) {
                 self.hear(*event, reply);

@@ -9,7 +9,8 @@ use super::header;
 use super::intent::Intent;
 use super::token::Standing;
 use crate::page::facts::{Facts, State};
-use crate::page::language::{self, Language};
+use crate::page::language;
+use crate::page::shared::Body;
 use crate::page::{Pages, content_security_policy, json};
 use crate::room::snapshot::Snapshot;
 use crate::site::room::{QueueingMethod, Room};
@@ -22,7 +23,7 @@ pub struct Written {
     /// The header fields, `Set-Cookie` left out.
     pub fields: Vec<Field<'static>>,
     /// The body; empty for an answer to `HEAD`.
-    pub body: String,
+    pub body: Body,
 }
 
 /// The request, as far as the form of the answer depends on it.
@@ -65,16 +66,10 @@ impl Answer {
         snapshot: Option<&Snapshot>,
         asked: &Asked<'_>,
     ) -> Written {
-        let language = language::choose(
-            asked.host,
-            asked.path,
-            asked.accept_language,
-            &room.default_template_language,
-        );
         match self.kind {
             Kind::Waits(state) => {
                 let facts = self.facts(state, room, snapshot);
-                self.waits(state, &facts, room, pages, language, asked)
+                self.waits(state, &facts, room, pages, asked)
             }
             Kind::MayEnter => {
                 let facts = self.facts(State::Called, room, snapshot);
@@ -83,7 +78,7 @@ impl Answer {
                 Written {
                     status: 200,
                     fields,
-                    body: json::poll(&facts, asked.leave_url, true),
+                    body: Body::Text(json::poll(&facts, asked.leave_url, true)),
                 }
             }
             Kind::Speculative => self.refuse(room, asked, 503, "speculative", ""),
@@ -117,7 +112,6 @@ impl Answer {
         facts: &Facts,
         room: &Room,
         pages: &Pages,
-        language: &Language,
         asked: &Asked<'_>,
     ) -> Written {
         let form = form(room, asked);
@@ -141,13 +135,19 @@ impl Answer {
         let body = match form {
             Form::Json => {
                 fields.push(("Content-Type", "application/json".into()));
-                if asked.intent == Intent::Poll {
+                Body::Text(if asked.intent == Intent::Poll {
                     json::poll(facts, asked.leave_url, false)
                 } else {
                     json::body(facts, asked.leave_url)
-                }
+                })
             }
             Form::Page => {
+                let language = language::choose(
+                    asked.host,
+                    asked.path,
+                    asked.accept_language,
+                    &room.default_template_language,
+                );
                 fields.push(("Content-Type", "text/html; charset=utf-8".into()));
                 fields.push(("Content-Language", Cow::Borrowed(language.tag)));
                 // For a browser without script. The default page's own script calls it off.
@@ -158,11 +158,11 @@ impl Answer {
                     let policy = content_security_policy(room.cookie.samesite);
                     fields.push(("Content-Security-Policy", Cow::Borrowed(policy)));
                 }
-                pages.render(room, facts, language, asked.leave_url)
+                pages.page(room, facts, language, asked.leave_url)
             }
         };
         let body = if asked.intent == Intent::Head {
-            String::new()
+            Body::NONE
         } else {
             body
         };
@@ -189,7 +189,7 @@ impl Answer {
         Written {
             status,
             fields,
-            body: text.to_owned(),
+            body: Body::Text(text.to_owned()),
         }
     }
 

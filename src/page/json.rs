@@ -6,16 +6,9 @@ use super::facts::Facts;
 use super::view::{WaitingRoom, safe_path};
 
 #[derive(Serialize)]
-struct Body<T> {
+struct Body<'a> {
     #[serde(rename = "cfWaitingRoom")]
-    room: T,
-}
-
-#[derive(Serialize)]
-struct Polled<'a> {
-    #[serde(flatten)]
     room: WaitingRoom<'a>,
-    admitted: bool,
 }
 
 /// The body for a program that prefers JSON: `{"cfWaitingRoom": {...}}`. `leave_url` is where it gives
@@ -31,10 +24,8 @@ pub fn body(facts: &Facts, leave_url: &str) -> String {
 /// waited for.
 pub fn poll(facts: &Facts, leave_url: &str, admitted: bool) -> String {
     let leave_url = safe_path(leave_url);
-    let room = WaitingRoom::new(facts, &leave_url);
-    written(&Body {
-        room: Polled { room, admitted },
-    })
+    let room = WaitingRoom::new(facts, &leave_url).told(admitted);
+    written(&Body { room })
 }
 
 fn written(body: &impl Serialize) -> String {

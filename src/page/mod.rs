@@ -5,6 +5,7 @@ pub mod json;
 pub mod language;
 pub mod names;
 mod plural;
+pub mod shared;
 pub mod template;
 pub mod texts;
 mod timestamp;
@@ -15,12 +16,14 @@ mod pack;
 #[cfg(test)]
 mod samples;
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde_json::Value;
 
 use self::facts::Facts;
 use self::language::Language;
+use self::shared::{Body, Shared};
 use self::template::{Engine, Template};
 use crate::site::room::{Room, SameSite};
 
@@ -38,6 +41,9 @@ const DEFAULT_PAGE: &str = "";
 /// The pages of all rooms, compiled: made once for each isolate.
 pub struct Pages {
     engine: Engine,
+    /// The templates that name the time of the visitor's last attempt.
+    naming_time: HashSet<String>,
+    shared: Shared,
 }
 
 impl Pages {
@@ -46,17 +52,38 @@ impl Pages {
     /// compile even so is left out, and its room shows the default page.
     pub fn new<'a>(custom: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut engine = Engine::new();
+        let mut naming_time = HashSet::new();
         for (name, source) in custom.into_iter().chain([(DEFAULT_PAGE, packed::PAGE)]) {
             if let Ok(template) = Template::compile(source) {
+                if source.contains("lastUpdated") {
+                    naming_time.insert(name.to_owned());
+                }
                 engine.insert(name, template);
             }
         }
-        Self { engine }
+        Self {
+            engine,
+            naming_time,
+            shared: Shared::default(),
+        }
     }
 
     /// Whether the room shows the default page, which has a [`content_security_policy`].
     pub fn is_default(&self, room: &Room) -> bool {
         self.custom(room).is_none()
+    }
+
+    /// The page as HTML, as [`Self::render`] writes it; where it is the same for many visitors, it is
+    /// written once.
+    pub fn page(&self, room: &Room, facts: &Facts, language: &Language, leave_url: &str) -> Body {
+        let template = self.custom(room).unwrap_or(DEFAULT_PAGE);
+        let write = |facts: &Facts| self.render(room, facts, language, leave_url);
+        let shared = if self.naming_time.contains(template) {
+            None
+        } else {
+            self.shared.page(template, facts, language, write)
+        };
+        shared.map_or_else(|| Body::Text(write(facts)), Body::Shared)
     }
 
     /// The page as HTML. `leave_url` is where a form gives the place up by POST: a path of the same

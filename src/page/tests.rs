@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use super::facts::State;
 use super::language::{all, choose, language};
 use super::*;
+use crate::time::Instant;
 
 /// The largest page in bytes, whatever the language and state.
 const SIZE_LIMIT: usize = 20_000;
@@ -44,6 +45,8 @@ fn room(custom: Option<&str>) -> Room {
         "origin_assertion": false,
         "strip_cookie": false,
         "poll_far_seconds": 20,
+        "relay_above": 800,
+        "relay_shards": 1,
         "poll_near_seconds": 2,
     });
     serde_json::from_value(room).unwrap()
@@ -51,6 +54,32 @@ fn room(custom: Option<&str>) -> Room {
 
 fn default_page(facts: &Facts, tag: &str) -> String {
     Pages::new([]).render(&room(None), facts, language(tag).unwrap(), "/leave")
+}
+
+#[test]
+fn a_shared_page_is_the_one_that_would_be_written() {
+    // The last shows the time in a way that its source does not name.
+    let customs = [
+        "{{state}}{{notice}}",
+        "{{lastUpdated}}",
+        "{{lookup this (lookup this \"x\")}}{{#each this}}{{this}}{{/each}}",
+    ];
+    let pages = Pages::new([("a", customs[0]), ("b", customs[1]), ("c", customs[2])]);
+    for room in [None, Some("a"), Some("b"), Some("c")].map(room) {
+        for language in ["en-US", "ar-EG"].map(|tag| language(tag).unwrap()) {
+            for (n, facts) in (0..).zip(samples::all().iter().cycle().take(40)) {
+                let facts = Facts {
+                    last_updated: Instant::from_secs(1_600_000_000 + n),
+                    ..facts.clone()
+                };
+                let page = pages.page(&room, &facts, language, "/leave");
+                assert_eq!(*page, *pages.render(&room, &facts, language, "/leave"));
+                let is_alike = facts.position.is_none();
+                let shares = matches!(room.custom_page_html.as_deref(), None | Some("a"));
+                assert_eq!(matches!(page, Body::Shared(_)), is_alike && shares);
+            }
+        }
+    }
 }
 
 /// What stands between two marks of the page.

@@ -66,6 +66,9 @@ pub(super) struct WaitingRoom<'a> {
     place_lapsed: bool,
     session_over: bool,
     leave_url: &'a str,
+    /// For polls alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admitted: Option<bool>,
 }
 
 impl<'a> WaitingRoom<'a> {
@@ -116,6 +119,15 @@ impl<'a> WaitingRoom<'a> {
             place_lapsed: facts.notice == Some(Notice::PlaceLapsed),
             session_over: facts.notice == Some(Notice::SessionOver),
             leave_url: if position.is_some() { leave_url } else { "" },
+            admitted: None,
+        }
+    }
+
+    /// The same for a poll, which is told whether it may go to the site.
+    pub(super) fn told(self, admitted: bool) -> Self {
+        Self {
+            admitted: Some(admitted),
+            ..self
         }
     }
 }

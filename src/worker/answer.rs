@@ -1,45 +1,83 @@
 //! From an answer of ours to a response of the runtime.
 
-use js_sys::{JSON, Promise};
-use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Response, ResponseInit};
+use std::cell::RefCell;
+use std::rc::Rc;
 
+use js_sys::Uint8Array;
+use wasm_bindgen::JsCast;
+use web_sys::Response;
+
+use super::binding;
 use crate::gate::cors::Field;
 use crate::gate::header;
+use crate::page::shared::Body;
 
-/// Makes a response. The header fields cross to the runtime as one text: a crossing for each costs
-/// more than the rest of a waiting poll.
-pub(super) fn respond(status: u16, fields: &[Field<'_>], body: &str) -> Response {
-    let init = ResponseInit::new();
-    init.set_status(status);
-    let fields: serde_json::Map<_, _> = fields
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), value.as_ref().into()))
-        .collect();
-    if let Ok(headers) = JSON::parse(&serde_json::Value::Object(fields).to_string()) {
-        init.set_headers(&headers);
+/// So many pages are kept as the runtime's own bytes.
+const MOST_PAGES: usize = 32;
+
+thread_local! {
+    /// Pages that many visitors get, the newest last. Held as long as they stand here, so that the
+    /// address of a text tells which it is.
+    static PAGES: RefCell<Vec<(Rc<str>, Uint8Array)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Makes a response. The header fields cross to the runtime as one text, and where many answers have
+/// the same it is read once.
+pub(super) fn respond(
+    status: u16,
+    fields: &[Field<'_>],
+    cookie: Option<&str>,
+    body: &Body,
+) -> Response {
+    let mut head = String::with_capacity(512);
+    for (name, value) in fields {
+        // No value of ours has a line feed; one that had would be no value of a header field.
+        if !value.contains('\n') {
+            head.extend([name, ":", value, "\n"]);
+        }
     }
-    // A 204 or an answer to HEAD has no body, which is not the same as an empty one.
-    let body = Some(body).filter(|body| !body.is_empty());
+    let response = match body {
+        // A 204 or an answer to HEAD has no body, which is not the same as an empty one.
+        Body::Text(text) => {
+            let text = Some(text.as_str()).filter(|text| !text.is_empty());
+            binding::respond(status, &head, cookie, text)
+        }
+        Body::Shared(page) => binding::respond_with_bytes(status, &head, cookie, &bytes_of(page)),
+    };
     // Fails only for a status or a field that is none, and all of ours are checked when the
     // configuration is; then the bare response still says that the visitor is to come back.
-    Response::new_with_opt_str_and_init(body, &init)
+    response
         .or_else(|_| Response::new_with_opt_str(Some("Try again in a moment.\n")))
         .unwrap_or_else(|error| error.unchecked_into())
 }
 
+/// The page as the runtime holds it.
+fn bytes_of(page: &Rc<str>) -> Uint8Array {
+    PAGES.with_borrow_mut(|pages| {
+        if let Some((_, bytes)) = pages.iter().find(|(known, _)| Rc::ptr_eq(known, page)) {
+            return bytes.clone();
+        }
+        if pages.len() >= MOST_PAGES {
+            pages.remove(0);
+        }
+        let bytes = Uint8Array::from(page.as_bytes());
+        pages.push((Rc::clone(page), bytes.clone()));
+        bytes
+    })
+}
+
 /// The answer when the Worker is not set up right: it says so to the operator and keeps the origin
 /// protected.
-pub(super) fn broken(message: &str) -> Promise {
+pub(super) fn broken(message: &str) -> Response {
     worker::console_error!("anteroom is not set up: {message}");
     let text = format!("anteroom is not set up: {message}\n");
-    Promise::resolve(&JsValue::from(error(503, &text, Vec::new())))
+    error(503, &text, Vec::new())
 }
 
 /// The answer when this program has failed before it knew what to say.
-pub(super) fn failed() -> Promise {
+pub(super) fn failed() -> Response {
     let text = "Something went wrong here. Try again.\n";
-    Promise::resolve(&JsValue::from(error(503, text, Vec::new())))
+    error(503, text, Vec::new())
 }
 
 /// An error of ours, as plain text. `cors` lets the scripts of listed origins read it.
@@ -52,5 +90,5 @@ pub(super) fn error(status: u16, text: &str, cors: Vec<Field<'_>>) -> Response {
         ("Retry-After", "10".into()),
         ("X-Robots-Tag", "noindex".into()),
     ]);
-    respond(status, &fields, text)
+    respond(status, &fields, None, &Body::Text(text.to_owned()))
 }

@@ -1,7 +1,8 @@
 //! Functions of the runtime that the crates of the shell do not offer, or offer at a higher price.
 
-use js_sys::Promise;
+use js_sys::{Array, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
+use web_sys::{Request, Response};
 
 #[wasm_bindgen]
 extern "C" {
@@ -9,5 +10,70 @@ extern "C" {
     /// body is a stream that this code never sees, and redirects are not followed, because that is
     /// how an incoming request is made.
     #[wasm_bindgen(js_namespace = globalThis, js_name = fetch, catch)]
-    pub(super) fn fetch(request: &web_sys::Request) -> Result<Promise, JsValue>;
+    pub(super) fn fetch(request: &Request) -> Result<Promise, JsValue>;
+}
+
+#[wasm_bindgen(module = "/src/worker/runtime.js")]
+extern "C" {
+    /// Header fields of a request, one line for each name: empty, or `=` and the value.
+    #[wasm_bindgen(js_name = readFields, catch)]
+    pub(super) fn read_fields(request: &Request, names: &Array) -> Result<String, JsValue>;
+
+    /// An answer. `head` is lines of `name:value`.
+    #[wasm_bindgen(js_name = respond, catch)]
+    pub(super) fn respond(
+        status: u16,
+        head: &str,
+        cookie: Option<&str>,
+        body: Option<&str>,
+    ) -> Result<Response, JsValue>;
+
+    /// The same with a body of bytes, which stay where they are.
+    #[wasm_bindgen(js_name = respond, catch)]
+    pub(super) fn respond_with_bytes(
+        status: u16,
+        head: &str,
+        cookie: Option<&str>,
+        body: &Uint8Array,
+    ) -> Result<Response, JsValue>;
+
+    /// An answer of the origin with `Set-Cookie` appended, another `Cache-Control`, and fields taken
+    /// out.
+    #[wasm_bindgen(js_name = withCookie, catch)]
+    pub(super) fn with_cookie(
+        response: &Response,
+        cookie: &str,
+        cache_control: &str,
+        removed: &Array,
+    ) -> Result<Response, JsValue>;
+}
+
+#[wasm_bindgen(module = "/src/worker/object_call.js")]
+extern "C" {
+    /// Asks an object; see there. The promise is of the answer, or of `undefined` if it is late.
+    #[wasm_bindgen]
+    pub(super) fn ask(namespace: &JsValue, name: &str, body: &str, patience: u32) -> Promise;
+
+    /// What an object owes a caller: a promise, and what fulfils it.
+    pub(super) type Answer;
+
+    /// A promise that nobody has fulfilled.
+    #[wasm_bindgen(constructor)]
+    pub(super) fn new() -> Answer;
+
+    /// The promise.
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn promise(this: &Answer) -> Promise;
+
+    /// Fulfils it.
+    #[wasm_bindgen(method)]
+    pub(super) fn give(this: &Answer, text: &str);
+
+    /// Breaks it.
+    #[wasm_bindgen(method)]
+    pub(super) fn fail(this: &Answer, message: &str);
+
+    /// Answers a request by HTTP: `body` is given its body, `answer` gives what it is answered.
+    #[wasm_bindgen(js_name = answerByHttp)]
+    pub(super) fn answer_by_http(request: &Request, body: &Answer, answer: &Answer) -> Promise;
 }

@@ -1,16 +1,20 @@
 //! A request for a covered URL: what one look at it tells, and whether it may pass at once.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_channel::oneshot;
+use js_sys::Reflect;
 use web_sys::Request;
 use worker::{Context, Env};
 
+use super::call::{self, Way};
+use super::clock;
 use super::edge::Prepared;
 use super::headers::Fields;
 use super::isolate::Isolate;
+use super::random::random;
 use super::url::{authority, host_of};
-use super::{call, clock};
 use crate::gate::answer::leave_url;
 use crate::gate::binding::{Binding, bind};
 use crate::gate::decision::{self, Kind};
@@ -20,6 +24,7 @@ use crate::gate::memory::Memory;
 use crate::gate::route::Match;
 use crate::gate::token::Standing;
 use crate::gate::visitor::Visitor;
+use crate::room::number::TicketId;
 use crate::site::room::{BindPass, FirstPass, Room};
 use crate::time::{Instant, Span};
 
@@ -64,10 +69,11 @@ impl Covered {
                 fields.read("CF-Connecting-IP").as_deref(),
             ),
         };
-        let cookies = fields.read("Cookie");
-        let visitor = Visitor::recognize(keys, room, cookies.as_deref(), binding.as_ref(), now);
+        let visitor = Visitor::recognize(keys, room, fields.cookie(), binding.as_ref(), now);
         let visitor = isolate
-            .memory(matched.room, |room| visitor.checked(room.snapshot()))
+            .memory(matched.room, |room| {
+                visitor.checked(room.snapshot().map(Arc::as_ref))
+            })
             .unwrap_or(visitor);
         Self {
             isolate,
@@ -84,7 +90,7 @@ impl Covered {
     }
 
     /// Whether the visitor is admitted and nothing but the origin has anything to say. This is what
-    /// every request of an admitted visitor pays: the look above, and one more field read here.
+    /// every request of an admitted visitor pays: the look above, and nothing more.
     pub(super) fn may_pass_at_once(&self, matched: &Match<'_>) -> bool {
         let Some(standing @ Standing::Admitted { number, issued, .. }) = self.standing() else {
             return false;
@@ -118,6 +124,19 @@ impl Covered {
         self.isolate.memory(self.index, with)
     }
 
+    /// The way to the room.
+    pub(super) fn way(&self) -> Way {
+        Way::find(self.isolate, self.index, &self.room.id, || self.colo())
+    }
+
+    /// The data centre in which the request has arrived; none where the runtime does not say.
+    pub(super) fn colo(&self) -> Option<String> {
+        let cf = Reflect::get(&self.request, &"cf".into()).ok()?;
+        // Not an object outside of Cloudflare.
+        let colo = Reflect::get(&cf, &"colo".into()).ok()?;
+        colo.as_string()
+    }
+
     pub(super) fn standing(&self) -> Option<Standing> {
         self.visitor.token.map(|token| token.standing)
     }
@@ -134,9 +153,11 @@ impl Covered {
             .memory(|room| room.start_refresh(self.now, needs))
             .flatten()?;
         let (done, is_done) = oneshot::channel();
-        let (isolate, index, room, env) = (self.isolate, self.index, self.room, env.clone());
+        let (isolate, index, way, env) = (self.isolate, self.index, self.way(), env.clone());
         ctx.wait_until(async move {
-            match call::look(&env, &room.id, &report, REFRESH_PATIENCE).await {
+            let known = isolate.memory(index, |room| room.snapshot().cloned());
+            let known = known.flatten();
+            match call::look(&env, &way, &report, known.as_ref(), REFRESH_PATIENCE).await {
                 Ok(snapshot) => isolate.heard(index, snapshot),
                 Err(error) => {
                     isolate.unheard(index, &error);
@@ -169,6 +190,8 @@ impl Covered {
         } else {
             None
         };
+        let page = (intent != Intent::Poll).then_some(());
+        let lists_origins = (!self.room.allowed_origins.is_empty()).then_some(());
         let may_redirect = method == "GET" && refusal.is_none();
         let redirect = may_redirect.then(|| matched.redirect()).flatten();
         Prepared {
@@ -177,10 +200,12 @@ impl Covered {
             is_safe: matches!(method.as_str(), "GET" | "HEAD"),
             refusal,
             redirect,
-            accept: read("Accept"),
-            accept_language: read("Accept-Language"),
-            origin: read("Origin"),
-            is_embedded: intent::is_embedded(&read),
+            // A poll is answered in one form and language; CORS is for rooms that list origins.
+            accept: page.and_then(|()| read("Accept")),
+            accept_language: page.and_then(|()| read("Accept-Language")),
+            origin: lists_origins.and_then(|()| read("Origin")),
+            // The top bit belongs to the ledger.
+            new_ticket: TicketId::new(random() >> 1),
             host,
             path,
             covered: self,

@@ -1,8 +1,10 @@
 //! A request for a covered URL that cannot pass at once: whom it asks, who answers.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_channel::oneshot;
 use futures_util::FutureExt;
 use futures_util::future::select;
 use wasm_bindgen::JsValue;
@@ -17,10 +19,11 @@ use crate::gate::cookie;
 use crate::gate::cors::Cors;
 use crate::gate::decision::{self, Change, Kind, Outcome, Step};
 use crate::gate::header;
-use crate::gate::intent::Intent;
+use crate::gate::intent::{self, Intent};
 use crate::gate::token::{Standing, Token};
+use crate::page::shared::Body;
 use crate::room::message::Message;
-use crate::room::number::TicketId;
+use crate::room::number::{Incarnation, TicketId, TicketNumber};
 use crate::room::snapshot::Snapshot;
 use crate::time::Instant;
 
@@ -43,13 +46,47 @@ pub(super) struct Prepared {
     pub(super) accept: Option<String>,
     pub(super) accept_language: Option<String>,
     pub(super) origin: Option<String>,
-    pub(super) is_embedded: bool,
+    /// The id for a new ticket.
+    pub(super) new_ticket: TicketId,
+}
+
+/// How far a request comes without waiting.
+pub(super) enum Begun {
+    /// The room's state is on its way, and the decision waits for it.
+    Uninformed(oneshot::Receiver<()>),
+    /// It is decided.
+    Decided(Next),
+}
+
+/// What is left to do.
+pub(super) enum Next {
+    /// Nothing: this is the answer.
+    Answer(Response),
+    /// The origin is asked.
+    Pass,
+    /// The origin is asked, and the room to renew the session.
+    PassAndRenew(TicketNumber, Incarnation),
+    /// The origin is asked, and the newcomer gets this pass.
+    Admit(Standing),
+    /// The room is asked.
+    Ask(Message),
 }
 
 impl Prepared {
-    /// Answers. Whatever goes wrong on the way, a panic included, the visitor gets an answer.
-    pub(super) async fn answer(mut self, env: &Env, ctx: &Context) -> Response {
-        match AssertUnwindSafe(self.respond(env, ctx))
+    /// Does all that needs no waiting. Most answers of ours are complete then, and need no future.
+    pub(super) fn begin(&mut self, env: &Env, ctx: &Context) -> Begun {
+        if let Some(location) = &self.redirect {
+            return Begun::Decided(Next::Answer(self.redirect_to(location)));
+        }
+        match self.be_informed(env, ctx) {
+            Some(news) => Begun::Uninformed(news),
+            None => Begun::Decided(self.decide()),
+        }
+    }
+
+    /// Does the rest. Whatever goes wrong on the way, a panic included, the visitor gets an answer.
+    pub(super) async fn finish(mut self, begun: Begun, env: &Env, ctx: &Context) -> Response {
+        match AssertUnwindSafe(self.conclude(begun, env, ctx))
             .catch_unwind()
             .await
         {
@@ -59,47 +96,72 @@ impl Prepared {
         }
     }
 
-    async fn respond(&mut self, env: &Env, ctx: &Context) -> Result<Response, JsValue> {
-        if let Some(location) = &self.redirect {
-            return Ok(self.redirect_to(location));
-        }
-        self.be_informed(env, ctx).await;
-        let snapshot = self
-            .covered
-            .memory(|room| room.snapshot().cloned())
-            .flatten();
-        self.covered.visitor = self.covered.visitor.checked(snapshot.as_ref());
-        let request = self.request(snapshot.as_ref());
-        let step = match self.refusal {
-            Some(kind) => request.refuse(kind),
-            None => request.decide(),
+    async fn conclude(
+        &mut self,
+        begun: Begun,
+        env: &Env,
+        ctx: &Context,
+    ) -> Result<Response, JsValue> {
+        let next = match begun {
+            Begun::Uninformed(news) => {
+                // In time or not: what is known by then is used.
+                select(news, Delay::from(LOOK_PATIENCE)).await;
+                self.decide()
+            }
+            Begun::Decided(next) => next,
         };
-        match step {
-            Step::Pass => self.pass(env, None).await,
-            Step::PassAndRenew(number, incarnation) => {
+        match next {
+            Next::Answer(response) => Ok(response),
+            Next::Pass => self.pass(env, None).await,
+            Next::PassAndRenew(number, incarnation) => {
                 self.pass_and_renew(env, ctx, number, incarnation).await
             }
-            Step::Admit(pass) => {
-                // No await lies between the look at the reservation and here.
-                self.covered.memory(|room| room.reserved.take());
+            Next::Admit(pass) => {
                 self.note_newcomer(env, ctx);
                 self.pass(env, Some(pass)).await
             }
-            Step::Preflight => Ok(self.preflight()),
-            Step::Answer(answer) => Ok(self.say(&answer, snapshot.as_ref())),
-            Step::Ask(message) => {
+            Next::Ask(message) => {
                 if let Message::Arrive {
                     returning: false, ..
                 } = message
                 {
                     self.note_newcomer(env, ctx);
                 }
-                let (outcome, snapshot) = self.ask(env, message, &request, snapshot.clone()).await;
-                match outcome {
-                    Outcome::Pass(standing) => self.pass(env, standing).await,
-                    Outcome::Answer(answer) => Ok(self.say(&answer, snapshot.as_ref())),
+                match self.ask(env, message).await {
+                    (Outcome::Pass(standing), _) => self.pass(env, standing).await,
+                    (Outcome::Answer(answer), snapshot) => {
+                        Ok(self.say(&answer, snapshot.as_deref()))
+                    }
                 }
             }
+        }
+    }
+
+    fn snapshot(&self) -> Option<Arc<Snapshot>> {
+        self.covered
+            .memory(|room| room.snapshot().cloned())
+            .flatten()
+    }
+
+    fn decide(&mut self) -> Next {
+        let snapshot = self.snapshot();
+        self.covered.visitor = self.covered.visitor.checked(snapshot.as_deref());
+        let request = self.request(snapshot.as_deref());
+        let step = match self.refusal {
+            Some(kind) => request.refuse(kind),
+            None => request.decide(),
+        };
+        match step {
+            Step::Pass => Next::Pass,
+            Step::PassAndRenew(number, incarnation) => Next::PassAndRenew(number, incarnation),
+            Step::Admit(pass) => {
+                // No await lies between the look at the reservation and here.
+                self.covered.memory(|room| room.reserved.take());
+                Next::Admit(pass)
+            }
+            Step::Preflight => Next::Answer(self.preflight()),
+            Step::Answer(answer) => Next::Answer(self.say(&answer, snapshot.as_deref())),
+            Step::Ask(message) => Next::Ask(message),
         }
     }
 
@@ -113,16 +175,16 @@ impl Prepared {
             snapshot,
             reachable: covered.memory(|room| room.is_reachable()) != Some(false),
             now: covered.now,
-            // The top bit belongs to the ledger.
-            new_ticket: TicketId::new(random() >> 1),
+            new_ticket: self.new_ticket,
             reserved: covered
                 .memory(|room| room.next_reserved(covered.now))
                 .flatten(),
         }
     }
 
-    /// Renews the snapshot: in the background, or at once where the decision rests on an old one.
-    async fn be_informed(&self, env: &Env, ctx: &Context) {
+    /// Renews the snapshot in the background. Some: the decision rests on one that is too old, and the
+    /// new one is worth a moment.
+    fn be_informed(&self, env: &Env, ctx: &Context) -> Option<oneshot::Receiver<()>> {
         let covered = &self.covered;
         let (is_stale, queues) = covered
             .memory(|room| {
@@ -135,14 +197,9 @@ impl Prepared {
             Some(Standing::Admitted { .. } | Standing::Ticket { .. }) => false,
             None => queues,
         };
-        let refresh = covered.refresh_if_due(env, ctx, rests_on_it);
-        if let Some(is_done) = refresh
-            && rests_on_it
-            && is_stale
-        {
-            // In time or not: what is known by then is used.
-            select(is_done, Delay::from(LOOK_PATIENCE)).await;
-        }
+        covered
+            .refresh_if_due(env, ctx, rests_on_it)
+            .filter(|_| rests_on_it && is_stale)
     }
 
     fn note_newcomer(&self, env: &Env, ctx: &Context) {
@@ -154,23 +211,20 @@ impl Prepared {
             ..
         } = self.covered;
         if self.covered.memory(|room| room.note_newcomer(now)) == Some(true) {
-            ctx.wait_until(reserve::keep(env.clone(), isolate, index, room));
+            ctx.wait_until(reserve::keep(
+                env.clone(),
+                isolate,
+                index,
+                room,
+                self.covered.colo(),
+            ));
         }
     }
 
-    async fn ask(
-        &self,
-        env: &Env,
-        message: Message,
-        request: &decision::Request<'_>,
-        known: Option<Snapshot>,
-    ) -> (Outcome, Option<Snapshot>) {
-        let Covered {
-            isolate,
-            index,
-            room,
-            ..
-        } = self.covered;
+    async fn ask(&self, env: &Env, message: Message) -> (Outcome, Option<Arc<Snapshot>>) {
+        let Covered { isolate, index, .. } = self.covered;
+        let known = self.snapshot();
+        let request = self.request(known.as_deref());
         if self
             .covered
             .memory(|room| room.is_resting(self.covered.now))
@@ -180,9 +234,17 @@ impl Prepared {
         }
         #[cfg(feature = "planted-panic")]
         super::planted::note(&self.covered.request);
-        match call::ask(env, &room.id, message, ARRIVAL_PATIENCE).await {
+        match call::ask(
+            env,
+            &self.covered.way(),
+            message,
+            known.as_ref(),
+            ARRIVAL_PATIENCE,
+        )
+        .await
+        {
             Ok((reply, snapshot)) => {
-                isolate.heard(index, snapshot.clone());
+                isolate.heard(index, Arc::clone(&snapshot));
                 (request.settle(reply, &snapshot), Some(snapshot))
             }
             Err(error) => {
@@ -198,17 +260,18 @@ impl Prepared {
         if let Change::Set(Standing::Waiting { number, .. }) = answer.cookie {
             self.covered.memory(|room| room.note_poll(number));
         }
-        let mut written = answer.write(room, &isolate.pages, snapshot, &self.asked());
-        match answer.cookie {
-            Change::Keep => {}
-            Change::Set(standing) => {
-                written
-                    .fields
-                    .push(("Set-Cookie", self.cookie(standing).into()));
-            }
-            Change::Clear => written.fields.push(("Set-Cookie", self.no_cookie().into())),
-        }
-        answer::respond(written.status, &written.fields, &written.body)
+        let written = answer.write(room, &isolate.pages, snapshot, &self.asked());
+        let cookie = match answer.cookie {
+            Change::Keep => None,
+            Change::Set(standing) => Some(self.cookie(standing)),
+            Change::Clear => Some(self.no_cookie()),
+        };
+        answer::respond(
+            written.status,
+            &written.fields,
+            cookie.as_deref(),
+            &written.body,
+        )
     }
 
     fn asked(&self) -> Asked<'_> {
@@ -236,7 +299,7 @@ impl Prepared {
         let mut fields = cors.preflight(&method, names.as_deref());
         fields.push((header::STATUS, "preflight".into()));
         fields.push(("Cache-Control", "no-store".into()));
-        answer::respond(204, &fields, "")
+        answer::respond(204, &fields, None, &Body::NONE)
     }
 
     fn redirect_to(&self, location: &str) -> Response {
@@ -244,7 +307,7 @@ impl Prepared {
         fields.push((header::STATUS, "redirect".into()));
         fields.push(("Cache-Control", "no-store".into()));
         fields.push(("Location", location.into()));
-        answer::respond(308, &fields, "")
+        answer::respond(308, &fields, None, &Body::NONE)
     }
 
     /// The answer when the origin gives none. It takes the visitor's pass along like any other, or
@@ -293,17 +356,12 @@ impl Prepared {
     }
 
     fn is_embedded(&self) -> bool {
-        self.is_embedded
+        let read = |name: &str| self.covered.fields.read(name);
+        intent::is_embedded(&read)
             || self
                 .covered
                 .visitor
                 .token
                 .is_some_and(|token| token.embedded)
     }
-}
-
-/// 64 random bits. Without a source of them the clock has to do: a ticket's id is no secret, it only
-/// has to be no other visitor's.
-pub(super) fn random() -> u64 {
-    getrandom::u64().unwrap_or_else(|_| clock::now().as_millis() << 20)
 }

@@ -1,13 +1,15 @@
 //! To the origin and back.
 
-use js_sys::Promise;
+use js_sys::{Array, Promise};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Request, RequestInit, Response, ResponseInit};
 
 use super::binding;
+use super::headers::names;
 use super::isolate::Isolate;
 use crate::gate::header;
+use crate::origin::storage::private;
 
 /// Header fields of an answer that would let a shared cache store it in spite of `Cache-Control`.
 const FOR_SHARED_CACHES: [&str; 3] = [
@@ -15,6 +17,10 @@ const FOR_SHARED_CACHES: [&str; 3] = [
     "Cloudflare-CDN-Cache-Control",
     "Surrogate-Control",
 ];
+
+thread_local! {
+    static REMOVED: Array = names(&FOR_SHARED_CACHES);
+}
 
 /// Hands the request to the origin and the origin's answer back, both as they are.
 pub(super) fn plainly(isolate: &Isolate, request: Request) -> Result<Promise, JsValue> {
@@ -68,18 +74,9 @@ pub(super) fn with_fields(
 
 /// The origin's answer with a cookie of ours appended. No shared cache may store it any more.
 pub(super) fn with_cookie(response: &Response, cookie: &str) -> Result<Response, JsValue> {
-    let changed = writable(response)?;
-    let headers = changed.headers();
-    headers.append("Set-Cookie", cookie)?;
-    let cache_control = headers.get("Cache-Control")?;
-    headers.set(
-        "Cache-Control",
-        &crate::origin::storage::private(cache_control.as_deref()),
-    )?;
-    for name in FOR_SHARED_CACHES {
-        headers.delete(name)?;
-    }
-    Ok(changed)
+    let cache_control = response.headers().get("Cache-Control")?;
+    let cache_control = private(cache_control.as_deref());
+    REMOVED.with(|removed| binding::with_cookie(response, cookie, &cache_control, removed))
 }
 
 /// The origin's answer without a header field.

@@ -1,19 +1,91 @@
-//! Reading the header fields of a request: each read is a crossing to the runtime.
+//! Reading the header fields of a request. A read is a crossing to the runtime, so those that are
+//! wanted together are read together.
 
-use web_sys::{Headers, Request};
+use std::cell::OnceCell;
 
-/// The header fields of a request. The object that holds them is fetched once.
-pub(super) struct Fields(Headers);
+use js_sys::Array;
+use web_sys::Request;
+
+use super::binding;
+use crate::gate::header;
+
+/// What every covered request is asked for.
+const FIRST: [&str; 2] = ["Cookie", header::POLL];
+
+/// What tells the intent of a request that does not pass at once, and the form of its answer.
+const REST: [&str; 12] = [
+    "Accept",
+    "Accept-Language",
+    "Content-Type",
+    "Origin",
+    "Purpose",
+    "Sec-Fetch-Dest",
+    "Sec-Fetch-Mode",
+    "Sec-Fetch-Site",
+    "Sec-Purpose",
+    "Upgrade",
+    "X-Moz",
+    "X-Requested-With",
+];
+
+thread_local! {
+    static FIRST_NAMES: Array = names(&FIRST);
+    static REST_NAMES: Array = names(&REST);
+}
+
+/// A list for the runtime.
+pub(super) fn names(names: &[&str]) -> Array {
+    names
+        .iter()
+        .map(|name| wasm_bindgen::JsValue::from_str(name))
+        .collect()
+}
+
+/// The header fields of a request.
+pub(super) struct Fields {
+    request: Request,
+    first: String,
+    rest: OnceCell<String>,
+}
 
 impl Fields {
     /// The fields of a request.
     pub(super) fn of(request: &Request) -> Self {
-        Self(request.headers())
+        Self {
+            request: Clone::clone(request),
+            first: FIRST_NAMES.with(|names| lines(request, names)),
+            rest: OnceCell::new(),
+        }
     }
 
     /// The value of a field, several lines of it joined by `, `.
     pub(super) fn read(&self, name: &str) -> Option<String> {
+        let place = |names: &[&str]| names.iter().position(|known| *known == name);
+        if let Some(place) = place(&FIRST) {
+            return value(&self.first, place);
+        }
+        if let Some(place) = place(&REST) {
+            let rest = self
+                .rest
+                .get_or_init(|| REST_NAMES.with(|names| lines(&self.request, names)));
+            return value(rest, place);
+        }
         // An invalid name is the one error; ours are constants.
-        self.0.get(name).ok().flatten()
+        self.request.headers().get(name).ok().flatten()
     }
+
+    /// The value of `Cookie`, without a copy.
+    pub(super) fn cookie(&self) -> Option<&str> {
+        self.first.split('\n').next()?.strip_prefix('=')
+    }
+}
+
+/// Fails only for an invalid name; ours are constants.
+fn lines(request: &Request, names: &Array) -> String {
+    binding::read_fields(request, names).unwrap_or_default()
+}
+
+fn value(lines: &str, place: usize) -> Option<String> {
+    let line = lines.split('\n').nth(place)?;
+    line.strip_prefix('=').map(str::to_owned)
 }

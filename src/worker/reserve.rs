@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use worker::{Delay, Env};
 
+use super::call::{self, Way};
 use super::isolate::Isolate;
-use super::{call, clock, edge};
-use crate::room::message::{Request, VERSION};
+use super::{clock, random};
 use crate::room::number::{Incarnation, TicketId};
 use crate::site::room::Room;
 
@@ -18,39 +18,41 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Keeps reservations while many newcomers come; ends by itself, and before the runtime would end
 /// it.
-pub(super) async fn keep(env: Env, isolate: &'static Isolate, index: usize, room: &'static Room) {
+pub(super) async fn keep(
+    env: Env,
+    isolate: &'static Isolate,
+    index: usize,
+    room: &'static Room,
+    colo: Option<String>,
+) {
     loop {
         let asked = clock::now();
-        let id = TicketId::new(edge::random());
+        let id = TicketId::new(random::random());
         let said = isolate.memory(index, |memory| {
-            let known = memory.snapshot();
-            let spare = known.map_or(0, |snapshot| snapshot.spare);
-            let incarnation = known.map_or(Incarnation::default(), |snapshot| snapshot.incarnation);
-            (memory.reserved.ask(spare, id, asked), incarnation)
+            let known = memory.snapshot().cloned();
+            let spare = known.as_ref().map_or(0, |snapshot| snapshot.spare);
+            (memory.reserved.ask(spare, id, asked), known)
         });
-        let Some((messages, incarnation)) = said.filter(|(messages, _)| !messages.is_empty())
-        else {
+        let Some((messages, known)) = said.filter(|(messages, _)| !messages.is_empty()) else {
             return;
         };
-        let request = Request {
-            version: VERSION,
-            messages,
-            ..Request::default()
-        };
-        match call::exchange(&env, &room.id, &request, PATIENCE).await {
-            Ok(response) => {
-                let incarnation = response.snapshot.incarnation;
+        let incarnation = known
+            .as_ref()
+            .map_or(Incarnation::default(), |snapshot| snapshot.incarnation);
+        let way = Way::find(isolate, index, &room.id, || colo.clone());
+        match call::exchange(&env, &way, &messages, known.as_ref(), PATIENCE).await {
+            Ok((replies, snapshot)) => {
+                let incarnation = snapshot.incarnation;
                 isolate.memory(index, |memory| {
-                    let messages = &request.messages;
                     memory
                         .reserved
-                        .answered(messages, &response.replies, incarnation, asked);
+                        .answered(&messages, &replies, incarnation, asked);
                 });
-                isolate.heard(index, response.snapshot);
+                isolate.heard(index, snapshot);
             }
             Err(error) => {
                 isolate.memory(index, |memory| {
-                    memory.reserved.failed(request.messages, incarnation);
+                    memory.reserved.failed(messages, incarnation);
                 });
                 isolate.unheard(index, &error);
             }

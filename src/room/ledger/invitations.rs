@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::CLAIM_WINDOW;
-use crate::room::number::TicketNumber;
+use crate::room::place::Place;
 use crate::time::{Instant, Span};
 
 /// At most so many visitors are called for one slot.
@@ -38,7 +38,7 @@ const UNIT: u64 = 1 << 16;
 /// The open invitations.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(super) struct Invitations {
-    open: BTreeMap<TicketNumber, Instant>,
+    open: BTreeMap<Place, Instant>,
     /// The open ones by the time of their call.
     cohorts: VecDeque<(Instant, u32)>,
     /// How many came at which age.
@@ -67,9 +67,9 @@ impl Invitations {
         u32::try_from(self.open.len()).unwrap_or(u32::MAX)
     }
 
-    /// `number` is called at `now` and expected to come.
-    pub(super) fn invite(&mut self, number: TicketNumber, now: Instant) {
-        if self.open.insert(number, now).is_some() {
+    /// `place` is called at `now` and expected to come.
+    pub(super) fn invite(&mut self, place: Place, now: Instant) {
+        if self.open.insert(place, now).is_some() {
             return;
         }
         match self.cohorts.back_mut() {
@@ -78,9 +78,9 @@ impl Invitations {
         }
     }
 
-    /// `number` has come, or has left the line and is not expected any more.
-    pub(super) fn close(&mut self, number: TicketNumber, came: bool, now: Instant) {
-        let Some(called) = self.open.remove(&number) else {
+    /// `place` has come, or has left the line and is not expected any more.
+    pub(super) fn close(&mut self, place: Place, came: bool, now: Instant) {
+        let Some(called) = self.open.remove(&place) else {
             return;
         };
         if let Ok(index) = self.cohorts.binary_search_by_key(&called, |(at, _)| *at)
@@ -99,7 +99,7 @@ impl Invitations {
 
     /// Closes the invitations that have been open for `CLAIM_WINDOW`.
     pub(super) fn advance(&mut self, now: Instant) {
-        // Calls go up in number and in time, so the longest open one comes first.
+        // Calls go up in place and in time, so the longest open one comes first.
         while let Some(entry) = self.open.first_entry() {
             if *entry.get() + CLAIM_WINDOW > now {
                 break;
@@ -214,23 +214,23 @@ mod tests {
         let mut invitations = Invitations::default();
         let mut now = Instant::from_secs(0);
         assert_eq!(invitations.expected(now).share(), 1.0);
-        let mut number = TicketNumber::FIRST;
+        let mut place = Place::new(1);
         for round in 0..2_000 {
-            invitations.invite(number, now);
+            invitations.invite(place, now);
             if round % 2 == 0 {
-                invitations.close(number, true, now + Span::from_secs(3));
+                invitations.close(place, true, now + Span::from_secs(3));
             }
             now = now + CLAIM_WINDOW;
             invitations.advance(now);
-            number = number.next();
+            place = Place::new(place.get() + 1);
         }
         let share = invitations.expected(now).share();
         assert!((share - 0.5).abs() < 0.02, "{share}");
         for _ in 0..3_000 {
-            invitations.invite(number, now);
+            invitations.invite(place, now);
             now = now + CLAIM_WINDOW;
             invitations.advance(now);
-            number = number.next();
+            place = Place::new(place.get() + 1);
         }
         assert_eq!(invitations.expected(now).share(), 0.25);
         assert_eq!(invitations.open(), 0);
@@ -240,20 +240,20 @@ mod tests {
     fn who_has_not_come_in_time_is_less_and_less_expected() {
         let mut invitations = Invitations::default();
         let mut now = Instant::from_secs(0);
-        let mut number = TicketNumber::FIRST;
+        let mut place = Place::new(1);
         for round in 0..3_000_u64 {
-            invitations.invite(number, now);
+            invitations.invite(place, now);
             if round % 2 == 0 {
-                invitations.close(number, true, now + Span::from_secs(round % 6));
+                invitations.close(place, true, now + Span::from_secs(round % 6));
             }
             now = now + CLAIM_WINDOW;
             invitations.advance(now);
-            number = number.next();
+            place = Place::new(place.get() + 1);
         }
         assert!(invitations.usual_delay() <= Span::from_secs(6));
         for _ in 0..100 {
-            invitations.invite(number, now);
-            number = number.next();
+            invitations.invite(place, now);
+            place = Place::new(place.get() + 1);
         }
         let expected =
             |age| invitations.expected(now + Span::from_secs(age)).open as f64 / UNIT as f64;

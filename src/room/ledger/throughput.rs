@@ -234,7 +234,7 @@ impl Throughput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::policy::Admits;
+    use crate::room::policy::{Admits, RelayPolicy};
     use crate::site::room::FirstPass;
 
     fn policy() -> Policy {
@@ -247,6 +247,8 @@ mod tests {
             admits: Admits::InOrder,
             first_pass: FirstPass::Full,
             poll_far: Span::from_secs(20),
+            relays: RelayPolicy::default(),
+            drawing: None,
         }
     }
 
