@@ -13,6 +13,8 @@ mod plot;
 mod report;
 mod scenario;
 mod table;
+#[cfg(test)]
+mod tests;
 mod world;
 
 use std::path::{Path, PathBuf};
