@@ -145,6 +145,13 @@ impl Invitations {
         }
     }
 
+    /// How many were called within the last `span` and have not come.
+    pub(super) fn open_since(&self, span: Span, now: Instant) -> u32 {
+        let late = self.cohorts.iter().rev();
+        late.take_while(|(called, _)| *called + span > now)
+            .fold(0, |sum, (_, open)| sum.saturating_add(*open))
+    }
+
     /// Within what time three in four of those who come have come.
     pub(super) fn usual_delay(&self) -> Span {
         let all: u64 = self.came.iter().map(|count| u64::from(*count)).sum();

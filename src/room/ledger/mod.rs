@@ -462,11 +462,14 @@ impl Ledger {
         let wanted = self.wanted(policy);
         let missing = wanted.saturating_sub(self.book.door.held(now));
         let most = wanted.saturating_mul(MOST_CALLS_PER_SLOT);
+        let mut open = self
+            .invitations
+            .open_since(self.invitations.usual_delay(), now);
         let mut expected = self.invitations.expected(now);
         let mut called = self.book.called;
         while called < self.book.callable() {
             let place = Place::new(called + 1);
-            let enough = expected.fill(missing) || self.invitations.open() >= most;
+            let enough = expected.fill(missing) || open >= most;
             let spent = self.book.spent.contains(place);
             if enough && !spent {
                 break;
@@ -480,6 +483,7 @@ impl Ledger {
                 self.invitations.invite(place, now);
                 self.throughput.called(1);
                 expected.one_more();
+                open = open.saturating_add(1);
             }
             called = place.get();
         }

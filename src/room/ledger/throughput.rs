@@ -26,6 +26,9 @@ const ENOUGH_CALLS: u32 = 400;
 const SHORTEST_WINDOW: usize = 12;
 const SHORTEST_MEASURE: Span = Span::from_secs(20);
 
+/// So many sessions that have ended tell how long they last.
+const ENOUGH_ENDED: u64 = 100;
+
 /// How many leave the line is measured over ten minutes.
 const LEAVING_WINDOW: usize = 60;
 
@@ -193,7 +196,7 @@ impl Throughput {
         let per_hour = |count: u64, over: Span| count * 3_600_000 / over.as_millis().max(1);
         let measured = per_hour(called.into(), now.since(start));
         // While the room fills for the first time it lets in more than it can keep up.
-        let kept_up = self.kept_up(policy);
+        let kept_up = self.kept_up(policy)?;
         let kept_up = kept_up * u64::from(called.max(admitted)) / u64::from(admitted.max(1));
         let calls_per_hour = u32::try_from(measured.min(kept_up)).unwrap_or(u32::MAX);
         (calls_per_hour > 0).then(|| Pace {
@@ -204,20 +207,23 @@ impl Throughput {
         })
     }
 
-    /// Admissions per hour that the limits allow in the long run.
-    fn kept_up(&self, policy: &Policy) -> u64 {
+    /// Admissions per hour that the limits allow in the long run; none while that cannot be told,
+    /// because it depends on how long sessions last and too few have ended.
+    fn kept_up(&self, policy: &Policy) -> Option<u64> {
         let used: u64 = self.buckets.iter().map(|bucket| bucket.active_millis).sum();
         let ended: u64 = self
             .buckets
             .iter()
             .map(|bucket| u64::from(bucket.ended))
             .sum();
-        // How long a slot is taken. Before sessions have ended this is much too long.
-        let seen = used / ended.max(1);
+        let rate = u64::from(policy.new_users_per_minute) * 60;
+        let slots = |taken: u64| u64::from(policy.total_active_users) * 3_600_000 / taken.max(1);
+        // How long a slot is taken at the most if nobody renews, and on average.
         let whole = (policy.session + EXPIRY_GRACE).as_millis();
-        let taken = if ended == 0 { whole } else { seen.min(whole) };
-        let slots = u64::from(policy.total_active_users) * 3_600_000 / taken.max(1);
-        slots.min(u64::from(policy.new_users_per_minute) * 60)
+        if ended < u64::from(policy.total_active_users / 4).clamp(1, ENOUGH_ENDED) {
+            return (slots(whole) > rate).then_some(rate);
+        }
+        Some(slots((used / ended).min(whole)).min(rate))
     }
 
     /// Of a million who wait, how many leave in a minute.
@@ -240,7 +246,7 @@ mod tests {
     fn policy() -> Policy {
         Policy {
             total_active_users: 1_000_000,
-            new_users_per_minute: 1_000_000,
+            new_users_per_minute: 100_000,
             session: Span::from_secs(300),
             renewal: true,
             drain_over_limit: false,
@@ -313,8 +319,11 @@ mod tests {
             total_active_users: 100,
             ..policy()
         };
-        // 100 slots, each taken for 305 s: 1,180 admissions an hour, and twice as many calls.
+        // No session has ended.
+        assert_eq!(throughput.pace(&few, now), None);
+        throughput.observe(true, 0, now);
+        // 100 slots, each taken for 305 s at the most: but they were taken for 120 s.
         let pace = throughput.pace(&few, now).unwrap();
-        assert!(pace.calls_per_hour.abs_diff(2_360) < 50, "{pace:?}");
+        assert!(pace.calls_per_hour.abs_diff(6_000) < 200, "{pace:?}");
     }
 }
