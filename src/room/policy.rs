@@ -1,6 +1,9 @@
 //! The part of a room's declaration that its ledger obeys. It may change between any two batches.
 
+use crate::site::event::Running;
+use crate::site::moment::Moment;
 use crate::site::room::{FirstPass, QueueingMethod, Room};
+use crate::site::timeline::Timeline;
 use crate::time::{Instant, Span};
 
 /// What the operator asks of the ledger.
@@ -62,11 +65,26 @@ pub enum Admits {
     InOrder,
     /// Everybody, limits or not (`passthrough`).
     Everybody,
-    /// Nobody new (`queue_all`, `reject`).
+    /// Nobody new (`queue_all`, a pre-queue, `reject`).
     Nobody,
 }
 
+impl Drawing {
+    /// The draw that a running event's pre-queue ends with.
+    fn of(event: &Running) -> Option<Self> {
+        (event.prequeueing && event.shuffle).then(|| Self {
+            event: event.id.bits(),
+            start: Instant::from_millis(event.start.as_millis()),
+        })
+    }
+}
+
 impl Policy {
+    /// What the operator asks of the ledger at a time of the room.
+    pub fn at(timeline: &Timeline, now: Instant) -> Self {
+        Self::from(timeline.at(Moment::from_millis(now.as_millis())))
+    }
+
     /// After how long without a poll a waiting visitor is no longer counted as one ahead, and after
     /// how long without hearing of anybody a room takes it that nobody could reach it. A hidden
     /// tab is let run about once a minute by browsers, so never less than 75 seconds.
@@ -93,18 +111,18 @@ impl From<&Room> for Policy {
             renewal: !room.disable_session_renewal,
             drain_over_limit: room.drain_over_limit,
             admits: match room.queueing_method {
-                _ if room.queue_all => Admits::Nobody,
+                _ if room.holds_everybody() => Admits::Nobody,
                 QueueingMethod::Fifo => Admits::InOrder,
                 QueueingMethod::Passthrough => Admits::Everybody,
                 QueueingMethod::Reject => Admits::Nobody,
             },
             first_pass: room.first_pass,
             poll_far: Span::from_secs(u64::from(room.poll_far_seconds)),
+            drawing: room.event.as_ref().and_then(Drawing::of),
             relays: RelayPolicy {
                 above: room.relay_above,
                 shards: room.relay_shards,
             },
-            drawing: None,
         }
     }
 }

@@ -230,9 +230,10 @@ impl Ledger {
         self.returns.advance(self.book.time);
         self.load.advance(self.book.time, policy.relays);
         self.waiters.advance(self.book.time, policy.absent_after());
-        let queueing = !self.may_walk_in(policy);
+        // Before an event starts nothing moves, and that says nothing of how fast it will.
+        let moves = policy.drawing.is_none() && !self.may_walk_in(policy);
         self.throughput
-            .observe(queueing, self.book.active(), self.book.time);
+            .observe(moves, self.book.active(), self.book.time);
         self.call(policy);
     }
 
@@ -555,6 +556,8 @@ impl Ledger {
             queueing: !self.may_walk_in(policy),
             provisional: self.first_pass_is_provisional(policy),
             relays: self.load.relays(policy.relays),
+            undrawn_from: self.book.lots.undrawn_from(),
+            drawn_from: self.book.lots.held.last().map(|draw| draw.first),
         }
     }
 
@@ -566,6 +569,7 @@ impl Ledger {
             queueing,
             provisional,
             relays,
+            ..
         } = self.headline(policy);
         let drawing = self.waiters.draw(now, policy.absent_after());
         self.throughput.line(drawing.queued);
