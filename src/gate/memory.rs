@@ -42,7 +42,7 @@ pub enum Renewed {
 }
 
 /// The memory of one room.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Memory {
     snapshot: Option<(Snapshot, Instant)>,
     refreshing_until: Instant,

@@ -8,12 +8,16 @@ use anteroom::room::ledger::book::Book;
 use anteroom::room::ledger::journal::{self, Row};
 use anteroom::room::message::{Request, Response};
 use anteroom::room::number::Incarnation;
+use anteroom::room::seed::Seed;
 use anteroom::room::policy::Policy;
 use anteroom::time::Instant;
 
 use super::network::Call;
 use super::printed::Printed;
 use super::scenario::Plant;
+
+/// What production draws at random when the storage is made.
+const SEED: Seed = Seed::new([7; 32]);
 
 /// An object that may lose its memory at any moment, and what it has stored.
 #[derive(Clone, Debug, Hash, PartialEq)]
@@ -44,7 +48,7 @@ pub(crate) struct Decided {
 impl Room {
     /// A room of which only the empty checkpoint is stored.
     pub(crate) fn new(now: Instant) -> Self {
-        let ledger = Ledger::new(Incarnation::new(now.as_millis()), now);
+        let ledger = Ledger::new(Incarnation::new(now.as_millis()), SEED, now);
         let checkpoint = journal::encode_book(ledger.book()).unwrap();
         Self {
             memory: Some(Printed::new(ledger)),
@@ -102,7 +106,7 @@ impl Room {
     }
 
     fn load(&self, now: Instant, plant: Option<Plant>) -> Ledger {
-        let mut book = journal::decode_book(&self.checkpoint).unwrap();
+        let mut book = journal::decode_book(&self.checkpoint, SEED).unwrap();
         if plant == Some(Plant::ForgetSpent) {
             book = without_spent(&book);
         }

@@ -1,0 +1,160 @@
+//! The worlds that are explored, each about one thing, in two sizes.
+
+use serde_json::json;
+
+use super::scenario::{Budget, Patient, Scenario, joins, walks_in};
+use anteroom::time::Span;
+
+/// How much is explored.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Size {
+    /// Seconds.
+    Small,
+    /// Minutes.
+    Large,
+}
+
+impl Size {
+    const fn or<T: Copy>(self, small: T, large: T) -> T {
+        match self {
+            Self::Small => small,
+            Self::Large => large,
+        }
+    }
+}
+
+/// The slowest clock of an edge that is allowed, five seconds behind the room's, and the fastest that
+/// such an edge takes tokens from.
+fn clocks_apart() -> Vec<i64> {
+    vec![-5_000, 55_000]
+}
+
+/// Visitors come to an empty room with one slot; messages are lost, late and doubled, and the
+/// object dies.
+pub(crate) fn newcomers(size: Size) -> Scenario {
+    Scenario {
+        edges: clocks_apart(),
+        visitors: size.or(2, 3),
+        budget: Budget {
+            requests: 2,
+            faults: 1,
+            crashes: size.or(1, 2),
+            ..Budget::default()
+        },
+        ..Scenario::new(1, 2, json!({}))
+    }
+}
+
+/// One visitor is in and one in line; the session ends while clocks are apart and step.
+pub(crate) fn a_session_ends(size: Size) -> Scenario {
+    Scenario {
+        edges: clocks_apart(),
+        before: [walks_in(0, 0), joins(1, 1)].concat(),
+        budget: Budget {
+            requests: size.or(2, 3),
+            moments: 5,
+            pauses: 1,
+            looks: 1,
+            faults: size.or(0, 1),
+            crashes: 1,
+            steps_back: 1,
+            ..Budget::default()
+        },
+        ..Scenario::new(1, 2, json!({}))
+    }
+}
+
+/// Two slots: two sessions are renewed by edges whose clocks are apart, or not.
+pub(crate) fn a_session_is_renewed(size: Size) -> Scenario {
+    Scenario {
+        edges: clocks_apart(),
+        roam: true,
+        before: [walks_in(0, 0)].concat(),
+        budget: Budget {
+            requests: 2,
+            moments: size.or(5, 6),
+            faults: size.or(1, 2),
+            crashes: 1,
+            steps_back: size.or(0, 1),
+            ..Budget::default()
+        },
+        visitors: size.or(1, 2),
+        ..Scenario::new(2, 3, json!({}))
+    }
+}
+
+/// Two are in, one is in line, and the operator lowers both limits to one.
+pub(crate) fn limits_are_lowered(size: Size) -> Scenario {
+    Scenario {
+        visitors: 3,
+        before: [walks_in(0, 0), walks_in(1, 0), joins(2, 0)].concat(),
+        new_limits: Some((1, 1)),
+        budget: Budget {
+            requests: 2,
+            moments: size.or(6, 8),
+            pauses: 1,
+            leaves: 1,
+            crashes: 1,
+            looks: 1,
+            faults: size.or(0, 1),
+            ..Budget::default()
+        },
+        ..Scenario::new(2, 3, json!({}))
+    }
+}
+
+/// Somebody leaves and shows the cookie again that they had before, while another waits.
+pub(crate) fn an_old_cookie_comes_back(size: Size) -> Scenario {
+    Scenario {
+        before: [walks_in(0, 0), joins(1, 0)].concat(),
+        budget: Budget {
+            requests: size.or(2, 3),
+            pauses: 2,
+            leaves: 2,
+            copies: 2,
+            crashes: 1,
+            faults: size.or(0, 1),
+            ..Budget::default()
+        },
+        ..Scenario::new(1, 5, json!({}))
+    }
+}
+
+/// Edges speak to the room through relays, which vanish with messages in hand.
+pub(crate) fn relays(size: Size) -> Scenario {
+    Scenario {
+        edges: clocks_apart(),
+        relays: size.or(1, 2),
+        visitors: size.or(2, 3),
+        budget: Budget {
+            requests: 2,
+            moments: size.or(0, 3),
+            faults: size.or(0, 1),
+            vanishings: 1,
+            crashes: 1,
+            ..Budget::default()
+        },
+        ..Scenario::new(1, 2, json!({}))
+    }
+}
+
+/// One is in and may renew, one waits and may stop asking, and behind them somebody asks every five
+/// seconds.
+pub(crate) fn somebody_keeps_asking(size: Size) -> Scenario {
+    Scenario {
+        visitors: 3,
+        before: [walks_in(0, 0), joins(1, 0), joins(2, 0)].concat(),
+        patient: Some(Patient {
+            visitor: 2,
+            within: Span::from_secs(size.or(120, 150)),
+        }),
+        budget: Budget {
+            requests: size.or(2, 3),
+            faults: size.or(1, 2),
+            crashes: 1,
+            ..Budget::default()
+        },
+        ..Scenario::new(1, 10, json!({}))
+    }
+}
+

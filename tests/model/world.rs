@@ -1,0 +1,749 @@
+//! The whole as the checker sees it: states, and what may happen next in each.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use anteroom::gate::intent::Intent;
+use anteroom::gate::memory::Memory;
+use anteroom::gate::token::Standing;
+use anteroom::room::ledger::EXPIRY_GRACE;
+use anteroom::room::message::{Message, Reply, Request, Response, VERSION};
+use anteroom::room::number::TicketId;
+use anteroom::room::policy::Policy;
+use anteroom::time::{Instant, Span};
+use stateright::{Model, Property};
+
+use super::edge::{Cookie, Edge, sign};
+use super::network::{Answered, Asked, Call, Stage};
+use super::printed::Printed;
+use super::room::{Pending, Room, decoded};
+use super::scenario::{Budget, Plant, ROUND, Scenario};
+use super::witness::{self, Witness};
+
+/// The true time at which everything begins.
+const START: Instant = Instant::from_secs(1_800_000_000);
+
+pub(crate) const PATIENCE: &str = "a visitor who keeps asking is in before long";
+
+const STEP_BACK: Span = Span::from_secs(10);
+const PAUSE: Span = Span::from_secs(2);
+
+/// Everything there is at one moment.
+#[derive(Clone, Debug, Hash, PartialEq)]
+pub(crate) struct World {
+    /// The true time. The room's clock is behind it by `room_behind`.
+    pub(crate) now: Instant,
+    room_behind: Span,
+    /// The latest time that the room's clock has shown.
+    room_latest: Instant,
+    pub(crate) room: Room,
+    memories: Vec<Printed<Memory>>,
+    pub(crate) visitors: Vec<Visitor>,
+    /// In the order of their making, which nothing depends on.
+    pub(crate) calls: Vec<Call>,
+    limits: (u32, u32),
+    pub(crate) left: Budget,
+    /// Whether the patient visitor has asked in this round.
+    has_asked: bool,
+    /// Whether a crash has lost a row that was not durable.
+    pub(crate) has_lost_a_row: bool,
+    pub(crate) witness: Witness,
+}
+
+/// A visitor's browser.
+#[derive(Clone, Debug, Default, Hash, PartialEq)]
+pub(crate) struct Visitor {
+    pub(crate) cookie: Option<Arc<str>>,
+    /// A cookie that was kept beside: the first place or pass.
+    copy: Option<Arc<str>>,
+    requests: u8,
+    tickets: u8,
+}
+
+/// What may happen. Numbers are indices of visitors, edges, calls and relays.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Action {
+    /// The visitor opens a page at the edge.
+    Visit(usize, usize),
+    /// The visitor leaves, at the edge.
+    Leave(usize, usize),
+    /// The visitor's browser has the copied cookie again.
+    ShowCopy(usize),
+    /// The edge asks for a snapshot.
+    Look(usize),
+    /// The call reaches the room, which decides it as a batch of its own.
+    Deliver(usize),
+    /// All that is on its way to the room reaches it as one batch.
+    DeliverAll,
+    /// The room's row is durable; the answers leave.
+    Store,
+    /// The room's object dies. The row that was being written may have become durable.
+    Crash {
+        stored: bool,
+    },
+    /// The answer reaches the edge, and the visitor if they wait.
+    Answer(usize),
+    /// The call or its answer is lost.
+    Lose(usize),
+    /// The edge gives the call up. It stays on its way.
+    GiveUp(usize),
+    /// The edge sends the call once more.
+    Repeat(usize),
+    /// The relay sends on what it has, as one request.
+    Forward(usize),
+    /// The relay's object dies, with all that it had in hand.
+    Vanish(usize),
+    /// Time passes to the next moment at which something may change.
+    Moment,
+    /// Two seconds pass.
+    Pause,
+    /// The room's clock is set back.
+    SetBack,
+    /// The operator changes the limits.
+    Limits,
+    /// A round of a patient visitor ends and the next begins.
+    Round,
+}
+
+impl Model for Scenario {
+    type State = World;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<World> {
+        let mut world = World::new(self);
+        for action in &self.before {
+            world = self
+                .next_state(&world, action.clone())
+                .unwrap_or_else(|| panic!("{action:?} changes nothing in {world:#?}"));
+        }
+        world.left = self.budget;
+        for visitor in &mut world.visitors {
+            visitor.requests = self.budget.requests;
+        }
+        vec![world]
+    }
+
+    fn actions(&self, world: &World, actions: &mut Vec<Action>) {
+        if world.witness.broken.is_some() {
+            return;
+        }
+        let left = &world.left;
+        for visitor in 0..self.visitors {
+            let edges = if self.roam {
+                0..self.edges.len()
+            } else {
+                let home = visitor % self.edges.len();
+                home..home + 1
+            };
+            let waits = world.calls.iter().any(|call| call.waits == Some(visitor));
+            for edge in edges {
+                let is_patient = self.patient.is_some_and(|patient| patient.visitor == visitor);
+                let may_ask = if is_patient {
+                    !world.has_asked
+                } else {
+                    world.visitors[visitor].requests > 0
+                };
+                if !waits && may_ask {
+                    actions.push(Action::Visit(visitor, edge));
+                }
+                if !waits && left.leaves > 0 {
+                    actions.push(Action::Leave(visitor, edge));
+                }
+            }
+            if left.copies > 0 && !waits {
+                actions.push(Action::ShowCopy(visitor));
+            }
+        }
+        if left.looks > 0 {
+            actions.extend((0..self.edges.len()).map(Action::Look));
+        }
+        let mut to_room = 0;
+        for (index, call) in world.calls.iter().enumerate() {
+            match call.stage {
+                Stage::ToRoom | Stage::Bundled(_) => {
+                    to_room += 1;
+                    if world.room.pending.is_none() {
+                        actions.push(Action::Deliver(index));
+                    }
+                }
+                Stage::AtRelay(_) => {}
+                Stage::Answered(..) => actions.push(Action::Answer(index)),
+            }
+            if left.faults > 0 {
+                actions.push(Action::Lose(index));
+                if call.waits.is_some() {
+                    actions.push(Action::GiveUp(index));
+                }
+                if matches!(call.stage, Stage::ToRoom) {
+                    actions.push(Action::Repeat(index));
+                }
+            }
+        }
+        if to_room > 1 && world.room.pending.is_none() {
+            actions.push(Action::DeliverAll);
+        }
+        if world.room.pending.is_some() {
+            actions.push(Action::Store);
+        }
+        if left.crashes > 0 && world.room.is_awake() {
+            actions.push(Action::Crash { stored: false });
+            if world.room.pending.is_some() {
+                actions.push(Action::Crash { stored: true });
+            }
+        }
+        for relay in 0..self.relays {
+            if world.calls.iter().any(|call| call.stage == Stage::AtRelay(relay)) {
+                actions.push(Action::Forward(relay));
+            }
+            if left.vanishings > 0 {
+                actions.push(Action::Vanish(relay));
+            }
+        }
+        if left.moments > 0 {
+            actions.push(Action::Moment);
+        }
+        if left.pauses > 0 {
+            actions.push(Action::Pause);
+        }
+        if left.steps_back > 0 {
+            actions.push(Action::SetBack);
+        }
+        if self.new_limits.is_some_and(|limits| limits != world.limits) {
+            actions.push(Action::Limits);
+        }
+        if let Some(patient) = self.patient
+            && world.has_asked
+            && world.calls.is_empty()
+            && world.room.pending.is_none()
+            && !world.is_in(patient.visitor)
+            && world.now <= START + patient.within
+        {
+            actions.push(Action::Round);
+        }
+    }
+
+    fn next_state(&self, world: &World, action: Action) -> Option<World> {
+        let mut next = world.clone();
+        next.act(self, &action)?;
+        next.tidy(self);
+        Some(next)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        fn keeps(world: &World, promise: &'static str) -> bool {
+            world.witness.broken != Some(promise)
+        }
+        vec![
+            Property::always(witness::TOTAL, |_, world| keeps(world, witness::TOTAL)),
+            Property::always(witness::RATE, |_, world| keeps(world, witness::RATE)),
+            Property::always(witness::TWICE, |_, world| keeps(world, witness::TWICE)),
+            Property::always(witness::REVIVED, |_, world| keeps(world, witness::REVIVED)),
+            Property::always(witness::PLACE, |_, world| keeps(world, witness::PLACE)),
+            Property::always(witness::COUNT, |_, world| keeps(world, witness::COUNT)),
+            Property::always(PATIENCE, |scenario, world| {
+                scenario.patient.is_none_or(|patient| {
+                    world.is_in(patient.visitor) || world.now <= START + patient.within
+                })
+            }),
+            Property::always(witness::SLOT, |scenario, world| !world.honours_without_slot(scenario)),
+        ]
+    }
+}
+
+impl World {
+    fn new(scenario: &Scenario) -> Self {
+        let before = scenario.before.len().try_into().unwrap_or(u8::MAX);
+        Self {
+            now: START,
+            room_behind: Span::ZERO,
+            room_latest: START,
+            room: Room::new(START),
+            memories: vec![Printed::new(Memory::default()); scenario.edges.len()],
+            visitors: vec![
+                Visitor {
+                    requests: before,
+                    ..Visitor::default()
+                };
+                scenario.visitors
+            ],
+            calls: Vec::new(),
+            limits: (
+                scenario.policy.total_active_users,
+                scenario.policy.new_users_per_minute,
+            ),
+            left: Budget {
+                requests: before,
+                moments: before,
+                pauses: before,
+                looks: before,
+                faults: before,
+                crashes: before,
+                vanishings: before,
+                steps_back: before,
+                leaves: before,
+                copies: before,
+            },
+            has_asked: false,
+            has_lost_a_row: false,
+            witness: Witness::default(),
+        }
+    }
+
+    /// None where nothing changes.
+    fn act(&mut self, scenario: &Scenario, action: &Action) -> Option<()> {
+        match *action {
+            Action::Visit(visitor, edge) => self.visit(scenario, visitor, edge, Intent::Navigation),
+            Action::Leave(visitor, edge) => {
+                self.left.leaves -= 1;
+                self.visit(scenario, visitor, edge, Intent::Leave)
+            }
+            Action::ShowCopy(visitor) => {
+                self.left.copies -= 1;
+                let visitor = &mut self.visitors[visitor];
+                let copy = visitor.copy.take().filter(|copy| visitor.cookie.as_ref() != Some(copy))?;
+                visitor.cookie = Some(copy);
+                Some(())
+            }
+            Action::Look(edge) => {
+                self.left.looks -= 1;
+                let asked = self.edge(scenario, edge).look()?;
+                self.send(scenario, None, edge, asked);
+                Some(())
+            }
+            Action::Deliver(index) => {
+                let calls = match self.calls[index].stage {
+                    Stage::Bundled(relay) => self.take(|call| call.stage == Stage::Bundled(relay)),
+                    _ => vec![self.calls.remove(index)],
+                };
+                self.decide(scenario, calls);
+                Some(())
+            }
+            Action::DeliverAll => {
+                let calls =
+                    self.take(|call| matches!(call.stage, Stage::ToRoom | Stage::Bundled(_)));
+                self.decide(scenario, calls);
+                Some(())
+            }
+            Action::Store => {
+                let pending = self.room.pending.take()?;
+                self.stored(&pending);
+                self.room.checkpoint(scenario.checkpoint_after);
+                self.answer_all(pending.answers);
+                Some(())
+            }
+            Action::Crash { stored } => {
+                self.left.crashes -= 1;
+                if let Some(pending) = self.room.pending.take() {
+                    if stored {
+                        self.stored(&pending);
+                    } else {
+                        self.has_lost_a_row = true;
+                    }
+                    for (call, _) in pending.answers {
+                        self.fail(scenario, &call);
+                    }
+                }
+                self.room.crash();
+                Some(())
+            }
+            Action::Answer(index) => {
+                let call = self.calls.remove(index);
+                let Stage::Answered(_, answered) = &call.stage else {
+                    return None;
+                };
+                self.hear(scenario, &call, answered);
+                Some(())
+            }
+            Action::Lose(index) => {
+                self.left.faults -= 1;
+                let call = self.calls.remove(index);
+                self.fail(scenario, &call);
+                Some(())
+            }
+            Action::GiveUp(index) => {
+                self.left.faults -= 1;
+                let call = self.calls[index].clone();
+                self.fail(scenario, &call);
+                self.calls[index].waits = None;
+                Some(())
+            }
+            Action::Repeat(index) => {
+                self.left.faults -= 1;
+                let again = Call {
+                    waits: None,
+                    ..self.calls[index].clone()
+                };
+                self.calls.push(again);
+                Some(())
+            }
+            Action::Forward(relay) => {
+                for call in &mut self.calls {
+                    if call.stage == Stage::AtRelay(relay) {
+                        call.stage = Stage::Bundled(relay);
+                    }
+                }
+                Some(())
+            }
+            Action::Vanish(relay) => self.vanish(scenario, relay),
+            Action::Moment => {
+                self.left.moments -= 1;
+                self.now = self.next_moment(scenario)?;
+                Some(())
+            }
+            Action::Pause => {
+                self.left.pauses -= 1;
+                self.now = self.now + PAUSE;
+                Some(())
+            }
+            Action::SetBack => {
+                self.left.steps_back -= 1;
+                self.room_behind = self.room_behind + STEP_BACK;
+                Some(())
+            }
+            Action::Limits => {
+                self.limits = scenario.new_limits?;
+                Some(())
+            }
+            Action::Round => {
+                let patient = scenario.patient?;
+                self.has_asked = false;
+                self.now = self.now + ROUND;
+                // An edge with traffic renews its snapshot all the while.
+                let home = patient.visitor % scenario.edges.len();
+                if let Some(asked) = self.edge(scenario, home).look() {
+                    self.send(scenario, None, home, asked);
+                }
+                Some(())
+            }
+        }
+    }
+
+    fn tidy(&mut self, scenario: &Scenario) {
+        self.room_latest = self.room_latest.max(self.room_clock());
+        self.witness.forget_passes(self.slowest(scenario));
+        // Nobody hears what nobody waits for, but for what an edge remembers of a renewal.
+        self.calls.retain(|call| {
+            let is_over = matches!(call.stage, Stage::Answered(..)) && call.waits.is_none();
+            let message = call.asked.request.messages.first();
+            !is_over || matches!(message, None | Some(Message::Renew { .. }))
+        });
+    }
+
+    /// Whether the visitor's cookie is a pass.
+    fn is_in(&self, visitor: usize) -> bool {
+        let cookie = self.visitors[visitor].cookie.as_ref();
+        cookie.is_some_and(|text| self.witness.has_signed(text))
+    }
+
+    fn room_clock(&self) -> Instant {
+        self.now - self.room_behind
+    }
+
+    fn edge_clock(&self, scenario: &Scenario, edge: usize) -> Instant {
+        let ahead = scenario.edges[edge];
+        let span = Span::from_millis(ahead.unsigned_abs());
+        if ahead < 0 {
+            self.now - span
+        } else {
+            self.now + span
+        }
+    }
+
+    fn slowest(&self, scenario: &Scenario) -> Instant {
+        let clocks = (0..scenario.edges.len()).map(|edge| self.edge_clock(scenario, edge));
+        clocks.min().unwrap_or(self.now)
+    }
+
+    fn edge<'a>(&'a mut self, scenario: &'a Scenario, edge: usize) -> Edge<'a> {
+        let now = self.edge_clock(scenario, edge);
+        Edge {
+            scenario,
+            memory: &mut self.memories[edge],
+            now,
+        }
+    }
+
+    fn visit(
+        &mut self,
+        scenario: &Scenario,
+        visitor: usize,
+        edge: usize,
+        intent: Intent,
+    ) -> Option<()> {
+        let before = (self.memories[edge].clone(), self.visitors[visitor].cookie.clone());
+        let is_patient = scenario.patient.is_some_and(|patient| patient.visitor == visitor);
+        let browser = &mut self.visitors[visitor];
+        if is_patient {
+            self.has_asked = true;
+        } else if intent != Intent::Leave {
+            browser.requests -= 1;
+        }
+        let ticket = ticket_of(visitor, browser.tickets);
+        let cookie = browser.cookie.clone();
+        let met = self.edge(scenario, edge).meet(cookie.as_deref(), intent, ticket);
+        self.give(scenario, visitor, met.cookie);
+        let asks = met.ask.is_some();
+        if let Some(asked) = met.ask {
+            if let Some(Message::Arrive { ticket: sent, .. }) = asked.request.messages.first()
+                && *sent == ticket
+            {
+                self.visitors[visitor].tickets += 1;
+            }
+            self.send(scenario, Some(visitor), edge, asked);
+        }
+        let after = (&self.memories[edge], &self.visitors[visitor].cookie);
+        (asks || is_patient || (&before.0, &before.1) != after).then_some(())
+    }
+
+    fn send(&mut self, scenario: &Scenario, waits: Option<usize>, edge: usize, asked: Asked) {
+        let stage = match scenario.relays {
+            0 => Stage::ToRoom,
+            relays => Stage::AtRelay(edge % relays),
+        };
+        self.calls.push(Call {
+            waits,
+            edge,
+            asked: Printed::new(asked),
+            stage,
+        });
+    }
+
+    fn take(&mut self, which: impl Fn(&Call) -> bool) -> Vec<Call> {
+        let (taken, kept) = self.calls.drain(..).partition(which);
+        self.calls = kept;
+        taken
+    }
+
+    /// The room hears these calls in one batch: bundled ones of a relay as one request.
+    fn decide(&mut self, scenario: &Scenario, calls: Vec<Call>) {
+        let policy = Policy {
+            total_active_users: self.limits.0,
+            new_users_per_minute: self.limits.1,
+            ..scenario.policy
+        };
+        let mut requests: Vec<(Stage, Request)> = Vec::new();
+        let mut places = Vec::new();
+        for call in &calls {
+            let sent = &call.asked.request;
+            match requests.last_mut() {
+                Some((stage @ Stage::Bundled(_), bundle)) if *stage == call.stage => {
+                    bundle.messages.extend(&sent.messages);
+                    bundle.polled.extend(&sent.polled);
+                    bundle.returned.extend(&sent.returned);
+                }
+                _ => requests.push((call.stage.clone(), sent.clone())),
+            }
+            let (request, message) = (requests.len() - 1, requests.last().unwrap().1.messages.len());
+            places.push((request, message.saturating_sub(1)));
+        }
+        let sent: Vec<Request> = requests.into_iter().map(|(_, request)| request).collect();
+        let clock = self.room_clock();
+        let decided = self.room.decide(clock, &policy, &sent, scenario.plant);
+        let answers = calls.into_iter().zip(places).map(|(call, (request, message))| {
+            let whole = &decided.responses[request];
+            let asks = !call.asked.request.messages.is_empty();
+            let replies = whole.replies.get(message).filter(|_| asks);
+            let response = Response {
+                version: VERSION,
+                replies: replies.copied().into_iter().collect(),
+                snapshot: whole.snapshot.clone(),
+            };
+            (call, Printed::new(response))
+        });
+        let mut pending = Pending {
+            answers: answers.collect(),
+            row: decided.row.clone().unwrap_or_else(|| Arc::from([])),
+            limits: self.limits,
+        };
+        if decided.row.is_none() {
+            for (_, response) in &pending.answers {
+                self.witness.answered(response);
+            }
+            self.answer_all(pending.answers);
+            return;
+        }
+        if scenario.plant == Some(Plant::AnswerBeforeDurable) {
+            self.answer_all(std::mem::take(&mut pending.answers));
+        }
+        self.room.pending = Some(pending);
+    }
+
+    fn stored(&mut self, pending: &Pending) {
+        self.room.store(Arc::clone(&pending.row));
+        self.witness.stored(&decoded(&pending.row), pending.limits);
+        for (_, response) in &pending.answers {
+            self.witness.answered(response);
+        }
+    }
+
+    fn answer_all(&mut self, answers: Vec<(Call, Printed<Response>)>) {
+        for (call, response) in answers {
+            let through = match call.stage {
+                Stage::Bundled(relay) => Some(relay),
+                _ => None,
+            };
+            let stage = Stage::Answered(through, Printed::new(Answered::of(&response)));
+            self.calls.push(Call { stage, ..call });
+        }
+    }
+
+    fn hear(&mut self, scenario: &Scenario, call: &Call, answered: &Answered) {
+        let mut answered = answered.clone();
+        let message = call.asked.request.messages.first().copied();
+        if let (Some(message), Some(reply)) = (message, answered.reply) {
+            self.witness.told(message, reply, answered.snapshot.taken);
+        }
+        if scenario.plant == Some(Plant::FreeAtExpiry)
+            && let Some(Reply::Admitted { expires, .. }) = &mut answered.reply
+        {
+            *expires = *expires + EXPIRY_GRACE;
+        }
+        let waits = call.waits.is_some();
+        let cookie = self
+            .edge(scenario, call.edge)
+            .hear(&call.asked, &answered, waits);
+        if let Some(visitor) = call.waits {
+            self.give(scenario, visitor, cookie);
+        }
+    }
+
+    /// The edge will not hear the answer to this call.
+    fn fail(&mut self, scenario: &Scenario, call: &Call) {
+        if let Some(visitor) = call.waits {
+            let cookie = self.edge(scenario, call.edge).unheard(&call.asked);
+            self.give(scenario, visitor, cookie);
+        }
+    }
+
+    fn vanish(&mut self, scenario: &Scenario, relay: usize) -> Option<()> {
+        self.left.vanishings -= 1;
+        let mut kept = Vec::new();
+        let mut is_idle = true;
+        for mut call in std::mem::take(&mut self.calls) {
+            let in_hand = match call.stage {
+                Stage::AtRelay(at) | Stage::Bundled(at) | Stage::Answered(Some(at), _) => at == relay,
+                Stage::ToRoom | Stage::Answered(None, _) => false,
+            };
+            if !in_hand {
+                kept.push(call);
+                continue;
+            }
+            is_idle = false;
+            if scenario.plant == Some(Plant::RelayAnswers) {
+                self.answer_from_memory(scenario, &call);
+            } else {
+                self.fail(scenario, &call);
+            }
+            if call.stage == Stage::Bundled(relay) {
+                // The request has left the relay. It may still arrive.
+                call.waits = None;
+                kept.push(call);
+            }
+        }
+        self.calls = kept;
+        if let Some(pending) = &self.room.pending
+            && pending.answers.iter().any(|(call, _)| call.stage == Stage::Bundled(relay))
+        {
+            is_idle = false;
+            let mut pending = pending.clone();
+            let mut unheard = Vec::new();
+            for (call, _) in &mut pending.answers {
+                if call.stage == Stage::Bundled(relay) {
+                    unheard.push(call.clone());
+                    call.waits = None;
+                }
+            }
+            for call in &unheard {
+                self.fail(scenario, call);
+            }
+            self.room.pending = Some(pending);
+        }
+        (!is_idle).then_some(())
+    }
+
+    /// The planted bug of a relay that answers a renewal by itself.
+    fn answer_from_memory(&mut self, scenario: &Scenario, call: &Call) {
+        let Some(Message::Renew { number, .. }) = call.asked.request.messages.first() else {
+            return self.fail(scenario, call);
+        };
+        let Some(snapshot) = self.memories[call.edge].snapshot().cloned() else {
+            return self.fail(scenario, call);
+        };
+        let reply = Reply::Admitted {
+            number: *number,
+            expires: self.now + scenario.policy.session,
+            provisional: false,
+        };
+        let answered = Answered {
+            reply: Some(reply),
+            snapshot,
+        };
+        self.hear(scenario, call, &answered);
+    }
+
+    /// The answer reaches the visitor.
+    fn give(&mut self, scenario: &Scenario, visitor: usize, cookie: Cookie) {
+        let browser = &mut self.visitors[visitor];
+        match cookie {
+            Cookie::Keep => {}
+            Cookie::Clear => browser.cookie = None,
+            Cookie::Set(standing) => {
+                let text = sign(scenario, standing);
+                self.witness.signed(&text, standing);
+                if let Standing::Ticket { id, .. } = standing
+                    && id == ticket_of(visitor, browser.tickets)
+                {
+                    browser.tickets += 1;
+                }
+                let is_worth_copying = !matches!(standing, Standing::Ticket { .. });
+                if is_worth_copying && scenario.budget.copies > 0 && browser.copy.is_none() {
+                    browser.copy = Some(Arc::clone(&text));
+                }
+                browser.cookie = Some(text);
+            }
+        }
+    }
+
+    /// The next moment after now at which what a clock decides may change.
+    fn next_moment(&self, scenario: &Scenario) -> Option<Instant> {
+        let millisecond = Span::from_millis(1);
+        let mut moments = BTreeSet::new();
+        for session in &self.witness.sessions {
+            let end = session.expires;
+            let quarter = Span::from_millis(scenario.policy.session.as_millis() * 3 / 4);
+            moments.extend([
+                end - quarter,
+                end,
+                end + EXPIRY_GRACE - millisecond,
+                end + EXPIRY_GRACE,
+                session.admitted + Span::from_millis(59_999),
+                session.admitted + Span::from_millis(60_000),
+                session.admitted + Span::from_millis(60_100),
+            ]);
+        }
+        moments.into_iter().find(|moment| *moment > self.now)
+    }
+
+    /// Whether some edge would honour a pass that holds no slot. The room's time is the latest that
+    /// its clock has shown.
+    fn honours_without_slot(&self, scenario: &Scenario) -> bool {
+        let slowest = self.slowest(scenario);
+        let mut suspects = self.witness.passes_without_slot(slowest, self.room_latest);
+        suspects.any(|text| {
+            (0..scenario.edges.len()).any(|edge| {
+                let mut memory = self.memories[edge].clone();
+                let edge = Edge {
+                    scenario,
+                    memory: &mut memory,
+                    now: self.edge_clock(scenario, edge),
+                };
+                let token = edge.recognize(Some(text)).token;
+                matches!(token.map(|token| token.standing), Some(Standing::Admitted { .. }))
+            })
+        })
+    }
+}
+
+fn ticket_of(visitor: usize, count: u8) -> TicketId {
+    TicketId::new(visitor as u64 * 256 + u64::from(count) + 1)
+}
