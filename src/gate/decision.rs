@@ -51,6 +51,9 @@ pub struct Request<'a> {
     pub now: Instant,
     /// The id for a new ticket, random.
     pub new_ticket: TicketId,
+    /// The pass that a newcomer may have without asking the room, from slots that this edge has
+    /// reserved.
+    pub reserved: Option<Standing>,
 }
 
 /// What to do.
@@ -60,6 +63,8 @@ pub enum Step {
     Pass,
     /// The origin answers, and meanwhile the room is asked to renew the session.
     PassAndRenew(TicketNumber, Incarnation),
+    /// The origin answers, and the newcomer gets this pass, which is [`Request::reserved`].
+    Admit(Standing),
     /// The room is asked; its reply goes to [`Request::settle`], its silence to
     /// [`Request::unanswered`].
     Ask(Message),
@@ -191,6 +196,12 @@ impl Request<'_> {
             _ if self.snapshot.is_some_and(|snapshot| snapshot.queueing) && self.reachable => {
                 self.stays_out(self.joining_state())
             }
+            // A poll is answered by the edge and not by the origin, so it takes the long way.
+            None if self.intent != Intent::Poll
+                && let Some(pass) = self.reserved =>
+            {
+                Step::Admit(pass)
+            }
             _ => Step::Ask(Message::Arrive {
                 ticket: self.new_ticket,
                 returning: false,
@@ -252,6 +263,8 @@ impl Request<'_> {
                 cookie: Change::Clear,
                 ..informed.answer(Kind::Waits(State::Left), None)
             }),
+            // No answer to anything that is asked for a visitor.
+            Reply::Reserved { .. } | Reply::NotReserved => self.unanswered(),
         }
     }
 

@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::reserved::Reserved;
+use super::token::Standing;
 use crate::room::message::{Request, VERSION};
 use crate::room::number::TicketNumber;
 use crate::room::snapshot::Snapshot;
@@ -50,6 +52,8 @@ pub struct Memory {
     polled: Vec<TicketNumber>,
     returned: BTreeSet<TicketNumber>,
     renewals: BTreeMap<TicketNumber, Renewed>,
+    /// Slots for newcomers to come.
+    pub reserved: Reserved,
 }
 
 impl Memory {
@@ -109,6 +113,19 @@ impl Memory {
         self.snapshot
             .as_ref()
             .is_none_or(|(_, heard)| *heard + age <= now)
+    }
+
+    /// The pass that a newcomer may have without asking the room.
+    pub fn next_reserved(&self, now: Instant) -> Option<Standing> {
+        let snapshot = self.snapshot()?;
+        let relies = !snapshot.queueing && !self.is_older(STALE_AFTER, now) && self.is_reachable();
+        relies.then(|| self.reserved.next(now)).flatten()
+    }
+
+    /// Notes a newcomer, and tells whether somebody has to see to the reservations from now on.
+    pub fn note_newcomer(&mut self, now: Instant) -> bool {
+        let spare = self.snapshot().map_or(0, |snapshot| snapshot.spare);
+        self.reserved.note_newcomer(spare, now)
     }
 
     /// Takes what is remembered of the last renewal of a session. A refusal stays.

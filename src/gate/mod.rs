@@ -14,6 +14,7 @@ pub mod intent;
 pub(crate) mod jws;
 pub mod keys;
 pub mod memory;
+pub mod reserved;
 pub mod route;
 pub mod token;
 pub mod visitor;

@@ -89,6 +89,26 @@ pub enum Message {
         /// Where the number comes from.
         incarnation: Incarnation,
     },
+    /// An edge takes slots for the newcomers that it expects within [`RESERVED_FOR`]. Only to be
+    /// sent to a room whose snapshot has [`Snapshot::spare`]: an older one does not know it.
+    ///
+    /// [`RESERVED_FOR`]: super::ledger::RESERVED_FOR
+    Reserve {
+        /// Tells this reservation from others.
+        reservation: TicketId,
+        /// How many slots at the most.
+        count: u32,
+    },
+    /// An edge gives back the slots of a reservation that it has not used, and will not use any
+    /// more.
+    Return {
+        /// Which reservation.
+        reservation: TicketId,
+        /// Where its numbers come from.
+        incarnation: Incarnation,
+        /// How many of its numbers, from the first on, have become passes.
+        used: u32,
+    },
 }
 
 /// The room's answer to one [`Message`].
@@ -127,4 +147,20 @@ pub enum Reply {
     Over,
     /// The session goes on to its end but is not renewed (`drain_over_limit`).
     NotRenewed,
+    /// The edge holds `count` slots and may make a pass for each, within [`RESERVED_FOR`] from when
+    /// it has asked.
+    ///
+    /// [`RESERVED_FOR`]: super::ledger::RESERVED_FOR
+    Reserved {
+        /// The first of the numbers, which follow one another.
+        first: TicketNumber,
+        /// How many.
+        count: u32,
+        /// When the passes end, all of them.
+        expires: Instant,
+        /// Whether the passes are provisional.
+        provisional: bool,
+    },
+    /// There is nothing to spare: newcomers are to be asked for one by one.
+    NotReserved,
 }

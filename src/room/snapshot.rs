@@ -36,6 +36,9 @@ pub struct Snapshot {
     /// interpolates. The first point is the first number not yet called.
     #[serde(default)]
     pub ahead: Vec<Ahead>,
+    /// How many slots an edge may reserve at once for newcomers to come; 0 while slots are few.
+    #[serde(default)]
+    pub spare: u32,
     /// Whether first passes are provisional.
     #[serde(default)]
     pub provisional: bool,

@@ -57,6 +57,16 @@ pub(super) async fn ask(
     Ok((reply.ok_or_else(missing)?, response.snapshot))
 }
 
+/// Sends several messages and waits for their replies.
+pub(super) async fn exchange(
+    env: &Env,
+    room: &RoomId,
+    request: &Request,
+    patience: Duration,
+) -> Result<Response, Unanswered> {
+    within(patience, send(env, room, request)).await
+}
+
 /// Sends a report and waits for the snapshot that comes back.
 pub(super) async fn look(
     env: &Env,

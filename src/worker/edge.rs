@@ -11,7 +11,7 @@ use worker::{Context, Delay, Env};
 
 use super::answer;
 use super::covered::Covered;
-use super::{call, clock};
+use super::{call, clock, reserve};
 use crate::gate::answer::Asked;
 use crate::gate::cookie;
 use crate::gate::cors::Cors;
@@ -79,9 +79,21 @@ impl Prepared {
             Step::PassAndRenew(number, incarnation) => {
                 self.pass_and_renew(env, ctx, number, incarnation).await
             }
+            Step::Admit(pass) => {
+                // No await lies between the look at the reservation and here.
+                self.covered.memory(|room| room.reserved.take());
+                self.note_newcomer(env, ctx);
+                self.pass(env, Some(pass)).await
+            }
             Step::Preflight => Ok(self.preflight()),
             Step::Answer(answer) => Ok(self.say(&answer, snapshot.as_ref())),
             Step::Ask(message) => {
+                if let Message::Arrive {
+                    returning: false, ..
+                } = message
+                {
+                    self.note_newcomer(env, ctx);
+                }
                 let (outcome, snapshot) = self.ask(env, message, &request, snapshot.clone()).await;
                 match outcome {
                     Outcome::Pass(standing) => self.pass(env, standing).await,
@@ -103,6 +115,9 @@ impl Prepared {
             now: covered.now,
             // The top bit belongs to the ledger.
             new_ticket: TicketId::new(random() >> 1),
+            reserved: covered
+                .memory(|room| room.next_reserved(covered.now))
+                .flatten(),
         }
     }
 
@@ -127,6 +142,19 @@ impl Prepared {
         {
             // In time or not: what is known by then is used.
             select(is_done, Delay::from(LOOK_PATIENCE)).await;
+        }
+    }
+
+    fn note_newcomer(&self, env: &Env, ctx: &Context) {
+        let Covered {
+            isolate,
+            index,
+            room,
+            now,
+            ..
+        } = self.covered;
+        if self.covered.memory(|room| room.note_newcomer(now)) == Some(true) {
+            ctx.wait_until(reserve::keep(env.clone(), isolate, index, room));
         }
     }
 
@@ -276,6 +304,6 @@ impl Prepared {
 
 /// 64 random bits. Without a source of them the clock has to do: a ticket's id is no secret, it only
 /// has to be no other visitor's.
-fn random() -> u64 {
+pub(super) fn random() -> u64 {
     getrandom::u64().unwrap_or_else(|_| clock::now().as_millis() << 20)
 }

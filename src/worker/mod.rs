@@ -16,6 +16,7 @@ mod passage;
 #[cfg(feature = "planted-panic")]
 mod planted;
 mod renewal;
+mod reserve;
 mod room_object;
 mod url;
 

@@ -69,6 +69,10 @@ impl Edge<'_> {
         let step = self.deciding(&asked, known.as_ref()).decide();
         match step {
             Step::Pass | Step::Preflight => Met::NOTHING,
+            Step::Admit(pass) => Met {
+                cookie: Cookie::Set(pass),
+                ask: None,
+            },
             Step::PassAndRenew(number, incarnation) => self.renew(
                 asked,
                 Message::Renew {
@@ -236,6 +240,7 @@ impl Edge<'_> {
             reachable: self.memory.is_reachable(),
             now: asked.now,
             new_ticket: asked.new_ticket,
+            reserved: None,
         }
     }
 

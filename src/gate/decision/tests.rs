@@ -145,6 +145,7 @@ fn request<'a>(
         reachable: true,
         now: NOW,
         new_ticket: TicketId::new(99),
+        reserved: None,
     }
 }
 
@@ -229,6 +230,39 @@ fn a_newcomer_asks_for_a_slot_while_the_room_is_open() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_newcomer_alone_gets_a_reserved_pass_and_only_to_go_to_the_site() {
+    let (room, open) = (room(), open());
+    let queueing = Snapshot {
+        queueing: true,
+        ..open.clone()
+    };
+    let pass = admitted(0);
+    let with = |intent, visitor, snapshot| {
+        let request = Request {
+            reserved: Some(pass),
+            ..request(&room, intent, visitor, snapshot)
+        };
+        request.decide()
+    };
+    for intent in [Intent::Navigation, Intent::Form, Intent::Api] {
+        let step = with(intent, Visitor::NEWCOMER, Some(&open));
+        assert_eq!(step, Step::Admit(pass), "{intent:?}");
+    }
+    for intent in EVERY {
+        if !intent.counts() || intent == Intent::Poll {
+            let step = with(intent, Visitor::NEWCOMER, Some(&open));
+            assert_ne!(step, Step::Admit(pass), "{intent:?}");
+        }
+        for held in [ticket(), waiting(5, 20), admitted(0)] {
+            let step = with(intent, visitor(held), Some(&open));
+            assert_ne!(step, Step::Admit(pass), "{intent:?} with {held:?}");
+        }
+        let step = with(intent, Visitor::NEWCOMER, Some(&queueing));
+        assert_ne!(step, Step::Admit(pass), "{intent:?} while others wait");
     }
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::door::Door;
 use super::rate::RateWindow;
+use super::reserve::{RESERVED_FOR, Reservation, Reservations};
 use super::slots::{Slot, Slots};
 use super::spent::Spent;
 use super::tickets::Tickets;
@@ -65,6 +66,24 @@ pub enum Effect {
         /// The visitor's number.
         number: TicketNumber,
     },
+    /// An edge takes the slots of the next numbers.
+    Reserved {
+        /// Which reservation this is.
+        reservation: TicketId,
+        /// How many.
+        count: u32,
+        /// When the passes end.
+        expires: Instant,
+        /// Whether the passes are provisional.
+        provisional: bool,
+    },
+    /// An edge gives back what it has not used of a reservation.
+    Returned {
+        /// Which reservation.
+        reservation: TicketId,
+        /// How many it has used.
+        used: u32,
+    },
 }
 
 /// What a number stands for.
@@ -110,6 +129,8 @@ pub struct Book {
     // What format 2 has added. New fields come last, see `journal::decode_book`.
     /// The secret from which the room's keys are made.
     pub(super) seed: Seed,
+    /// Slots that edges have taken for newcomers to come.
+    pub(super) reservations: Reservations,
 }
 
 impl Book {
@@ -117,6 +138,7 @@ impl Book {
     pub fn new(incarnation: Incarnation, seed: Seed, now: Instant) -> Self {
         Self {
             seed,
+            reservations: Reservations::default(),
             incarnation,
             sequence: 0,
             time: now,
@@ -223,6 +245,7 @@ impl Book {
         }
         self.rate.advance(now);
         self.tickets.advance(now);
+        self.reservations.advance(now);
         self.revoked
             .retain(|(_, expires)| *expires + EXPIRY_GRACE > now);
         while let Some(&(up_to, at)) = self.calls.front() {
@@ -253,7 +276,7 @@ impl Book {
                 // A newcomer who walks in was never called: their number is then the last one.
                 self.call(number.get());
                 self.door.remove(number);
-                self.rate.record(now);
+                self.rate.record(now, 1);
                 let slot = Slot {
                     admitted: now,
                     expires,
@@ -276,6 +299,41 @@ impl Book {
                 }
             }
             Effect::Ended { number } => self.end(number),
+            Effect::Reserved {
+                reservation,
+                count,
+                expires,
+                provisional,
+            } => {
+                let reserved = Reservation {
+                    first: self.next_number(),
+                    count,
+                    until: now + RESERVED_FOR,
+                    expires,
+                    provisional,
+                    returned: false,
+                };
+                self.reservations.insert(reservation, reserved);
+                // The passes may be made at any time until then.
+                self.rate.record(reserved.until, count);
+                let slot = Slot {
+                    admitted: now,
+                    expires,
+                    provisional,
+                    closing: false,
+                };
+                for number in reserved.numbers() {
+                    self.issued = self.issued.max(number.get());
+                    self.slots.set(number, slot);
+                }
+                self.call(self.issued);
+            }
+            Effect::Returned { reservation, used } => {
+                for number in self.reservations.give_back(reservation, used) {
+                    self.slots.remove(number);
+                    self.spent.insert(number);
+                }
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::book::{Book, Effect};
+use super::reserve::Reservations;
 use crate::room::seed::Seed;
 use crate::time::{Instant, Span};
 
@@ -76,8 +77,9 @@ pub fn encode_book(book: &Book) -> Result<Vec<u8>, postcard::Error> {
 pub fn decode_book(bytes: &[u8], seed: Seed) -> Result<Book, Unreadable> {
     match split(bytes)? {
         (1, value) => {
-            // A field that comes last is encoded last.
-            let added = postcard::to_extend(&seed, value.to_vec());
+            // Fields that come last are encoded last.
+            let added = (seed, Reservations::default());
+            let added = postcard::to_extend(&added, value.to_vec());
             decode(&added.map_err(|error| Unreadable::Damaged(error.to_string()))?)
         }
         (_, value) => decode(value),

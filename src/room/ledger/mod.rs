@@ -22,6 +22,7 @@ mod door;
 mod invitations;
 pub mod journal;
 mod rate;
+mod reserve;
 mod returns;
 mod slots;
 mod spent;
@@ -30,6 +31,8 @@ mod tests;
 mod throughput;
 mod tickets;
 mod waiters;
+
+pub use reserve::RESERVED_FOR;
 
 use book::{Book, Effect, Standing};
 use invitations::{Invitations, MOST_CALLS_PER_SLOT};
@@ -243,6 +246,12 @@ impl Ledger {
                 number,
                 incarnation,
             } => self.leave(number, incarnation),
+            Message::Reserve { reservation, count } => self.reserve(policy, reservation, count),
+            Message::Return {
+                reservation,
+                incarnation,
+                used,
+            } => self.take_back(reservation, incarnation, used),
         }
     }
 
@@ -315,12 +324,7 @@ impl Ledger {
 
     /// The one place where a slot is granted. The caller has checked [`Ledger::free`].
     fn admit(&mut self, policy: &Policy, number: TicketNumber, provisional: bool) -> Reply {
-        let life = if provisional {
-            PROVISIONAL.min(policy.session)
-        } else {
-            policy.session
-        };
-        let expires = self.book.time + life;
+        let expires = self.book.time + Self::life(policy, provisional);
         self.record(Effect::Admitted {
             number,
             expires,
@@ -331,6 +335,15 @@ impl Ledger {
             number,
             expires,
             provisional,
+        }
+    }
+
+    /// How long a new pass lives.
+    fn life(policy: &Policy, provisional: bool) -> Span {
+        if provisional {
+            PROVISIONAL.min(policy.session)
+        } else {
+            policy.session
         }
     }
 
@@ -441,12 +454,18 @@ impl Ledger {
     /// Whether a newcomer may go in at once: nobody waits, and a slot is left beside those who were
     /// called.
     fn may_walk_in(&self, policy: &Policy) -> bool {
-        let called = self.invitations.open() + self.book.door.held(self.book.time);
         match policy.admits {
             Admits::Nobody => false,
             Admits::Everybody => true,
-            Admits::InOrder => self.book.called == self.book.issued && self.free(policy) > called,
+            Admits::InOrder => {
+                self.book.called == self.book.issued && self.free(policy) > self.expected_at_door()
+            }
         }
+    }
+
+    /// How many of the called are expected to take a slot.
+    fn expected_at_door(&self) -> u32 {
+        self.invitations.open() + self.book.door.held(self.book.time)
     }
 
     fn first_pass_is_provisional(&self, policy: &Policy) -> bool {
@@ -478,7 +497,8 @@ impl Ledger {
 
     fn snapshot(&mut self, policy: &Policy) -> Snapshot {
         let now = self.book.time;
-        let called = self.invitations.open() + self.book.door.held(now);
+        let called = self.expected_at_door();
+        let spare = self.spare(policy);
         let drawing = self.waiters.draw(now, policy.absent_after());
         let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));
         Snapshot {
@@ -494,6 +514,7 @@ impl Ledger {
             admissions_per_minute: self.throughput.per_minute(now),
             ahead: drawing.points.iter().map(behind).collect(),
             queueing: !self.may_walk_in(policy),
+            spare,
             provisional: self.first_pass_is_provisional(policy),
             revoked: self.book.revoked(),
         }

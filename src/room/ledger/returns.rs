@@ -55,6 +55,16 @@ impl Returns {
         }
     }
 
+    /// A first pass was not given after all.
+    pub(super) fn withdraw(&mut self, number: TicketNumber) {
+        if let Ok(index) = self
+            .watched
+            .binary_search_by_key(&number, |(number, ..)| *number)
+        {
+            self.watched.remove(index);
+        }
+    }
+
     /// Judges the passes that are old enough.
     pub(super) fn advance(&mut self, now: Instant) {
         while self

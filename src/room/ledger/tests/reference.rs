@@ -144,6 +144,9 @@ impl Reference {
                     visitor.left = true;
                 }
             }
+            Message::Reserve { .. } | Message::Return { .. } => {
+                panic!("reservations are judged in ledger/reserve/tests.rs")
+            }
         }
     }
 
@@ -427,6 +430,10 @@ const fn said(reply: Reply) -> Option<TicketNumber> {
         Reply::Admitted { number, .. }
         | Reply::Waiting { number, .. }
         | Reply::AtDoor { number, .. } => Some(number),
-        Reply::ComeBack | Reply::Over | Reply::NotRenewed => None,
+        Reply::ComeBack
+        | Reply::Over
+        | Reply::NotRenewed
+        | Reply::Reserved { .. }
+        | Reply::NotReserved => None,
     }
 }
