@@ -31,6 +31,7 @@ use scenarios::Size;
 fn holds(name: &str, scenario: scenario::Scenario) {
     let explored = explore(name, scenario);
     assert!(explored.broken.is_empty(), "{name}: {:#?}", explored.broken);
+    assert!(explored.missed.is_empty(), "{name} never met {:?}", explored.missed);
 }
 
 macro_rules! scenarios {
@@ -56,6 +57,7 @@ scenarios! {
     newcomers
     a_session_ends
     a_session_is_renewed
+    the_minute_is_full
     limits_are_lowered
     an_old_cookie_comes_back
     relays

@@ -57,6 +57,7 @@ fn a_renewal_without_acknowledgement_outlives_its_slot() {
         budget: Budget {
             requests: 1,
             moments: 4,
+            pauses: 1,
             faults: 1,
             ..Budget::default()
         },
@@ -84,9 +85,9 @@ fn a_spent_number_that_is_forgotten_walks_in_past_the_queue() {
         before: [walks_in(0, 0), joins(1, 0)].concat(),
         checkpoint_after: 1,
         budget: Budget {
-            requests: 3,
-            pauses: 2,
-            leaves: 2,
+            requests: 1,
+            pauses: 1,
+            leaves: 1,
             copies: 1,
             crashes: 1,
             ..Budget::default()

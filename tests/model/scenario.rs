@@ -7,7 +7,7 @@ use anteroom::time::Span;
 use serde_json::{Value, json};
 
 use super::common;
-use super::world::Action;
+use super::world::{Action, World};
 
 /// How much may happen, beyond visitors asking and messages arriving in any order.
 #[derive(Clone, Copy, Debug, Default, Hash, PartialEq)]
@@ -33,6 +33,9 @@ pub(crate) struct Budget {
     /// Visitors who show an earlier cookie again.
     pub(crate) copies: u8,
 }
+
+/// A name and whether it is so.
+pub(crate) type Reach = (&'static str, fn(&Scenario, &World) -> bool);
 
 /// A visitor who keeps asking, and how long it may take until they are in.
 ///
@@ -79,6 +82,11 @@ pub(crate) struct Scenario {
     /// A checkpoint replaces the rows when there are so many.
     pub(crate) checkpoint_after: usize,
     pub(crate) budget: Budget,
+    /// The moments are those at which admissions leave the window of 60 seconds; else those at which
+    /// a renewal is due, a pass ends, and its slot is free.
+    pub(crate) watch_rate: bool,
+    /// What must be possible, or the exploration says nothing.
+    pub(crate) reaches: &'static [Reach],
     /// What has happened before the exploration begins.
     pub(crate) before: Vec<Action>,
     /// Somebody who keeps asking, if that is what is looked at.
@@ -110,6 +118,8 @@ impl Scenario {
             new_limits: None,
             checkpoint_after: 2,
             budget: Budget::default(),
+            watch_rate: false,
+            reaches: &[],
             before: Vec::new(),
             patient: None,
             plant: None,
@@ -118,7 +128,7 @@ impl Scenario {
 }
 
 /// The visitor opens a page at the edge, the room is asked and answers.
-pub(crate) fn asks(visitor: usize, edge: usize) -> Vec<Action> {
+fn asks(visitor: usize, edge: usize) -> Vec<Action> {
     vec![
         Action::Visit(visitor, edge),
         Action::Deliver(0),
@@ -127,7 +137,7 @@ pub(crate) fn asks(visitor: usize, edge: usize) -> Vec<Action> {
 }
 
 /// The same, where the room has something to store.
-pub(crate) fn asks_and_is_noted(visitor: usize, edge: usize) -> Vec<Action> {
+fn asks_and_is_noted(visitor: usize, edge: usize) -> Vec<Action> {
     vec![
         Action::Visit(visitor, edge),
         Action::Deliver(0),
@@ -141,7 +151,12 @@ pub(crate) fn walks_in(visitor: usize, edge: usize) -> Vec<Action> {
     asks_and_is_noted(visitor, edge)
 }
 
-/// The visitor joins the line at an edge that does not know yet that there is one.
+/// The visitor joins the line at an edge that knows of it.
 pub(crate) fn joins(visitor: usize, edge: usize) -> Vec<Action> {
+    [vec![Action::Visit(visitor, edge)], asks_and_is_noted(visitor, edge)].concat()
+}
+
+/// The visitor joins the line at an edge that has not heard of the room before.
+pub(crate) fn joins_elsewhere(visitor: usize, edge: usize) -> Vec<Action> {
     [asks(visitor, edge), asks_and_is_noted(visitor, edge)].concat()
 }

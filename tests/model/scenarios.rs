@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::scenario::{Budget, Patient, Scenario, joins, walks_in};
+use super::scenario::{Budget, Patient, Reach, Scenario, joins, joins_elsewhere, walks_in};
 use anteroom::time::Span;
 
 /// How much is explored.
@@ -29,16 +29,23 @@ fn clocks_apart() -> Vec<i64> {
     vec![-5_000, 55_000]
 }
 
+const COMES_IN: Reach = ("the second visitor comes in", |_, world| world.is_in(1));
+const RENEWED: Reach = ("a session is renewed", |_, world| {
+    world.witness.sessions.iter().any(|session| session.renewed)
+});
+const LOST: Reach = ("a crash loses a row", |_, world| world.has_lost_a_row);
+
 /// Visitors come to an empty room with one slot; messages are lost, late and doubled, and the
 /// object dies.
 pub(crate) fn newcomers(size: Size) -> Scenario {
     Scenario {
         edges: clocks_apart(),
         visitors: size.or(2, 3),
+        reaches: &[LOST, COMES_IN],
         budget: Budget {
             requests: 2,
-            faults: 1,
-            crashes: size.or(1, 2),
+            faults: size.or(1, 2),
+            crashes: 1,
             ..Budget::default()
         },
         ..Scenario::new(1, 2, json!({}))
@@ -49,11 +56,11 @@ pub(crate) fn newcomers(size: Size) -> Scenario {
 pub(crate) fn a_session_ends(size: Size) -> Scenario {
     Scenario {
         edges: clocks_apart(),
-        before: [walks_in(0, 0), joins(1, 1)].concat(),
+        before: [walks_in(0, 0), joins_elsewhere(1, 1)].concat(),
+        reaches: &[RENEWED, COMES_IN],
         budget: Budget {
-            requests: size.or(2, 3),
-            moments: 5,
-            pauses: 1,
+            requests: size.or(1, 2),
+            moments: size.or(4, 5),
             looks: 1,
             faults: size.or(0, 1),
             crashes: 1,
@@ -64,22 +71,44 @@ pub(crate) fn a_session_ends(size: Size) -> Scenario {
     }
 }
 
-/// Two slots: two sessions are renewed by edges whose clocks are apart, or not.
+/// Sessions are renewed by edges whose clocks are apart, or not.
 pub(crate) fn a_session_is_renewed(size: Size) -> Scenario {
     Scenario {
         edges: clocks_apart(),
         roam: true,
-        before: [walks_in(0, 0)].concat(),
+        visitors: 1,
+        before: walks_in(0, 0),
+        reaches: &[RENEWED, LOST],
         budget: Budget {
-            requests: 2,
-            moments: size.or(5, 6),
+            requests: size.or(2, 3),
+            moments: size.or(4, 6),
             faults: size.or(1, 2),
             crashes: 1,
             steps_back: size.or(0, 1),
             ..Budget::default()
         },
-        visitors: size.or(1, 2),
-        ..Scenario::new(2, 3, json!({}))
+        ..Scenario::new(1, 3, json!({}))
+    }
+}
+
+/// One visitor a minute: one is in, others wait for the minute to be over.
+pub(crate) fn the_minute_is_full(size: Size) -> Scenario {
+    Scenario {
+        edges: clocks_apart(),
+        visitors: size.or(2, 3),
+        before: [walks_in(0, 0), joins_elsewhere(1, 1)].concat(),
+        watch_rate: true,
+        reaches: &[COMES_IN],
+        budget: Budget {
+            requests: size.or(1, 2),
+            moments: 3,
+            looks: 1,
+            faults: 1,
+            crashes: 1,
+            steps_back: 1,
+            ..Budget::default()
+        },
+        ..Scenario::new(3, 1, json!({ "session_duration_seconds": 300 }))
     }
 }
 
@@ -89,17 +118,17 @@ pub(crate) fn limits_are_lowered(size: Size) -> Scenario {
         visitors: 3,
         before: [walks_in(0, 0), walks_in(1, 0), joins(2, 0)].concat(),
         new_limits: Some((1, 1)),
+        reaches: &[("the third visitor comes in", |_, world| world.is_in(2))],
         budget: Budget {
-            requests: 2,
-            moments: size.or(6, 8),
-            pauses: 1,
+            requests: 1,
+            moments: size.or(3, 5),
             leaves: 1,
-            crashes: 1,
+            crashes: size.or(0, 1),
             looks: 1,
             faults: size.or(0, 1),
             ..Budget::default()
         },
-        ..Scenario::new(2, 3, json!({}))
+        ..Scenario::new(2, 5, json!({}))
     }
 }
 
@@ -107,11 +136,12 @@ pub(crate) fn limits_are_lowered(size: Size) -> Scenario {
 pub(crate) fn an_old_cookie_comes_back(size: Size) -> Scenario {
     Scenario {
         before: [walks_in(0, 0), joins(1, 0)].concat(),
+        reaches: &[COMES_IN],
         budget: Budget {
             requests: size.or(2, 3),
-            pauses: 2,
-            leaves: 2,
-            copies: 2,
+            pauses: size.or(1, 2),
+            leaves: size.or(1, 2),
+            copies: 1,
             crashes: 1,
             faults: size.or(0, 1),
             ..Budget::default()
@@ -126,10 +156,11 @@ pub(crate) fn relays(size: Size) -> Scenario {
         edges: clocks_apart(),
         relays: size.or(1, 2),
         visitors: size.or(2, 3),
+        reaches: &[LOST],
         budget: Budget {
             requests: 2,
             moments: size.or(0, 3),
-            faults: size.or(0, 1),
+            faults: 1,
             vanishings: 1,
             crashes: 1,
             ..Budget::default()
@@ -146,15 +177,15 @@ pub(crate) fn somebody_keeps_asking(size: Size) -> Scenario {
         before: [walks_in(0, 0), joins(1, 0), joins(2, 0)].concat(),
         patient: Some(Patient {
             visitor: 2,
-            within: Span::from_secs(size.or(120, 150)),
+            within: Span::from_secs(size.or(90, 120)),
         }),
+        reaches: &[RENEWED, COMES_IN],
         budget: Budget {
-            requests: size.or(2, 3),
-            faults: size.or(1, 2),
+            requests: size.or(1, 2),
+            faults: size.or(0, 2),
             crashes: 1,
             ..Budget::default()
         },
         ..Scenario::new(1, 10, json!({}))
     }
 }
-

@@ -170,9 +170,12 @@ impl Model for Scenario {
                 Stage::Answered(..) => actions.push(Action::Answer(index)),
             }
             if left.faults > 0 {
-                actions.push(Action::Lose(index));
                 if call.waits.is_some() {
                     actions.push(Action::GiveUp(index));
+                }
+                // Elsewhere a call that was given up and never arrives is as good as lost.
+                if self.patient.is_some() {
+                    actions.push(Action::Lose(index));
                 }
                 if matches!(call.stage, Stage::ToRoom) {
                     actions.push(Action::Repeat(index));
@@ -233,20 +236,23 @@ impl Model for Scenario {
         fn keeps(world: &World, promise: &'static str) -> bool {
             world.witness.broken != Some(promise)
         }
-        vec![
+        let mut properties = vec![
             Property::always(witness::TOTAL, |_, world| keeps(world, witness::TOTAL)),
             Property::always(witness::RATE, |_, world| keeps(world, witness::RATE)),
             Property::always(witness::TWICE, |_, world| keeps(world, witness::TWICE)),
             Property::always(witness::REVIVED, |_, world| keeps(world, witness::REVIVED)),
             Property::always(witness::PLACE, |_, world| keeps(world, witness::PLACE)),
             Property::always(witness::COUNT, |_, world| keeps(world, witness::COUNT)),
-            Property::always(PATIENCE, |scenario, world| {
+            Property::always(PATIENCE, |scenario: &Self, world: &World| {
                 scenario.patient.is_none_or(|patient| {
                     world.is_in(patient.visitor) || world.now <= START + patient.within
                 })
             }),
-            Property::always(witness::SLOT, |scenario, world| !world.honours_without_slot(scenario)),
-        ]
+            Property::always(witness::SLOT, |scenario: &Self, world: &World| !world.honours_without_slot(scenario)),
+        ];
+        let reached = self.reaches.iter();
+        properties.extend(reached.map(|(what, is)| Property::sometimes(what, *is)));
+        properties
     }
 }
 
@@ -430,7 +436,7 @@ impl World {
     }
 
     /// Whether the visitor's cookie is a pass.
-    fn is_in(&self, visitor: usize) -> bool {
+    pub(crate) fn is_in(&self, visitor: usize) -> bool {
         let cookie = self.visitors[visitor].cookie.as_ref();
         cookie.is_some_and(|text| self.witness.has_signed(text))
     }
@@ -709,17 +715,19 @@ impl World {
         let millisecond = Span::from_millis(1);
         let mut moments = BTreeSet::new();
         for session in &self.witness.sessions {
-            let end = session.expires;
-            let quarter = Span::from_millis(scenario.policy.session.as_millis() * 3 / 4);
-            moments.extend([
-                end - quarter,
-                end,
-                end + EXPIRY_GRACE - millisecond,
-                end + EXPIRY_GRACE,
-                session.admitted + Span::from_millis(59_999),
-                session.admitted + Span::from_millis(60_000),
-                session.admitted + Span::from_millis(60_100),
-            ]);
+            if scenario.watch_rate {
+                let since = |millis| session.admitted + Span::from_millis(millis);
+                moments.extend([since(59_999), since(60_000), since(60_100)]);
+            } else {
+                let end = session.expires;
+                let rest = Span::from_millis(scenario.policy.session.as_millis() * 3 / 4);
+                moments.extend([
+                    end - rest,
+                    end,
+                    end + EXPIRY_GRACE - millisecond,
+                    end + EXPIRY_GRACE,
+                ]);
+            }
         }
         moments.into_iter().find(|moment| *moment > self.now)
     }
