@@ -31,7 +31,11 @@ use scenarios::Size;
 fn holds(name: &str, scenario: scenario::Scenario) {
     let explored = explore(name, scenario);
     assert!(explored.broken.is_empty(), "{name}: {:#?}", explored.broken);
-    assert!(explored.missed.is_empty(), "{name} never met {:?}", explored.missed);
+    assert!(
+        explored.missed.is_empty(),
+        "{name} never met {:?}",
+        explored.missed
+    );
 }
 
 macro_rules! scenarios {
@@ -61,5 +65,6 @@ scenarios! {
     limits_are_lowered
     an_old_cookie_comes_back
     relays
-    somebody_keeps_asking
+    somebody_asks_behind_a_no_show
+    somebody_asks_behind_others
 }

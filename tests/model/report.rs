@@ -32,7 +32,9 @@ pub(crate) fn explore(name: &str, scenario: Scenario) -> Explored {
     }
     let checker = checker.spawn_bfs().report(&mut progress);
     let mut met = checker.discoveries();
-    let missed = reaches.iter().filter(|(what, _)| met.remove(what).is_none());
+    let missed = reaches
+        .iter()
+        .filter(|(what, _)| met.remove(what).is_none());
     Explored {
         missed: missed.map(|(what, _)| *what).collect(),
         broken: met

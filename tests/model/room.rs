@@ -8,8 +8,8 @@ use anteroom::room::ledger::book::Book;
 use anteroom::room::ledger::journal::{self, Row};
 use anteroom::room::message::{Request, Response};
 use anteroom::room::number::Incarnation;
-use anteroom::room::seed::Seed;
 use anteroom::room::policy::Policy;
+use anteroom::room::seed::Seed;
 use anteroom::time::Instant;
 
 use super::network::Call;
@@ -75,7 +75,9 @@ impl Room {
         self.memory = Some(ledger.with(|ledger| batch = Some(ledger.batch(now, policy, &sent))));
         let batch = batch.unwrap();
         Decided {
-            row: batch.row.map(|row| journal::encode_row(&row).unwrap().into()),
+            row: batch
+                .row
+                .map(|row| journal::encode_row(&row).unwrap().into()),
             responses: batch.responses.iter().map(over_the_wire).collect(),
         }
     }

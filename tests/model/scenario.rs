@@ -104,7 +104,10 @@ impl Scenario {
             "first_pass": "full",
         });
         declared.as_object_mut().unwrap().extend(
-            more.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())),
+            more.as_object()
+                .into_iter()
+                .flatten()
+                .map(|(key, value)| (key.clone(), value.clone())),
         );
         let room = common::only(common::room("tickets", "example.com", declared));
         Self {
@@ -151,9 +154,28 @@ pub(crate) fn walks_in(visitor: usize, edge: usize) -> Vec<Action> {
     asks_and_is_noted(visitor, edge)
 }
 
+/// The visitor, who was called, comes in.
+pub(crate) fn comes_in(visitor: usize, edge: usize) -> Vec<Action> {
+    asks_and_is_noted(visitor, edge)
+}
+
+/// The visitor leaves.
+pub(crate) fn leaves(visitor: usize, edge: usize) -> Vec<Action> {
+    vec![
+        Action::Leave(visitor, edge),
+        Action::Deliver(0),
+        Action::Store,
+        Action::Answer(0),
+    ]
+}
+
 /// The visitor joins the line at an edge that knows of it.
 pub(crate) fn joins(visitor: usize, edge: usize) -> Vec<Action> {
-    [vec![Action::Visit(visitor, edge)], asks_and_is_noted(visitor, edge)].concat()
+    [
+        vec![Action::Visit(visitor, edge)],
+        asks_and_is_noted(visitor, edge),
+    ]
+    .concat()
 }
 
 /// The visitor joins the line at an edge that has not heard of the room before.

@@ -112,20 +112,18 @@ pub(crate) fn the_minute_is_full(size: Size) -> Scenario {
     }
 }
 
-/// Two are in, one is in line, and the operator lowers both limits to one.
+/// Two are in, one is in line, and the operator lowers the limit to one.
 pub(crate) fn limits_are_lowered(size: Size) -> Scenario {
     Scenario {
         visitors: 3,
         before: [walks_in(0, 0), walks_in(1, 0), joins(2, 0)].concat(),
-        new_limits: Some((1, 1)),
+        new_limits: Some((1, 5)),
         reaches: &[("the third visitor comes in", |_, world| world.is_in(2))],
         budget: Budget {
             requests: 1,
-            moments: size.or(3, 5),
+            moments: size.or(2, 4),
             leaves: 1,
             crashes: size.or(0, 1),
-            looks: 1,
-            faults: size.or(0, 1),
             ..Budget::default()
         },
         ..Scenario::new(2, 5, json!({}))
@@ -169,12 +167,28 @@ pub(crate) fn relays(size: Size) -> Scenario {
     }
 }
 
-/// One is in and may renew, one waits and may stop asking, and behind them somebody asks every five
-/// seconds.
-pub(crate) fn somebody_keeps_asking(size: Size) -> Scenario {
+/// One is in, and one is called who does not come: behind them somebody asks every five seconds,
+/// and the room's object dies once.
+pub(crate) fn somebody_asks_behind_a_no_show(size: Size) -> Scenario {
     Scenario {
-        visitors: 3,
-        before: [walks_in(0, 0), joins(1, 0), joins(2, 0)].concat(),
+        patient: Some(Patient {
+            visitor: 2,
+            within: Span::from_secs(size.or(75, 80)),
+        }),
+        reaches: &[],
+        budget: Budget {
+            faults: size.or(1, 2),
+            crashes: 1,
+            ..Budget::default()
+        },
+        ..behind_others()
+    }
+}
+
+/// One is in and may renew, one waits and may come in or not: behind them somebody asks every five
+/// seconds.
+pub(crate) fn somebody_asks_behind_others(size: Size) -> Scenario {
+    Scenario {
         patient: Some(Patient {
             visitor: 2,
             within: Span::from_secs(size.or(90, 120)),
@@ -182,10 +196,18 @@ pub(crate) fn somebody_keeps_asking(size: Size) -> Scenario {
         reaches: &[RENEWED, COMES_IN],
         budget: Budget {
             requests: size.or(1, 2),
-            faults: size.or(0, 2),
-            crashes: 1,
+            crashes: size.or(0, 1),
             ..Budget::default()
         },
+        ..behind_others()
+    }
+}
+
+/// One slot, which is taken, one in line, and a third visitor behind.
+fn behind_others() -> Scenario {
+    Scenario {
+        visitors: 3,
+        before: [walks_in(0, 0), joins(1, 0), joins(2, 0)].concat(),
         ..Scenario::new(1, 10, json!({}))
     }
 }

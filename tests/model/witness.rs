@@ -185,7 +185,10 @@ impl Witness {
             .filter(move |(_, (number, expires))| {
                 *expires > slowest
                     && !self.ended.contains(number)
-                    && !self.sessions.iter().any(|s| s.number == *number && s.holds_at(now))
+                    && !self
+                        .sessions
+                        .iter()
+                        .any(|s| s.number == *number && s.holds_at(now))
             })
             .map(|(text, _)| &**text)
     }

@@ -78,9 +78,7 @@ pub(crate) enum Action {
     /// The room's row is durable; the answers leave.
     Store,
     /// The room's object dies. The row that was being written may have become durable.
-    Crash {
-        stored: bool,
-    },
+    Crash { stored: bool },
     /// The answer reaches the edge, and the visitor if they wait.
     Answer(usize),
     /// The call or its answer is lost.
@@ -137,7 +135,9 @@ impl Model for Scenario {
             };
             let waits = world.calls.iter().any(|call| call.waits == Some(visitor));
             for edge in edges {
-                let is_patient = self.patient.is_some_and(|patient| patient.visitor == visitor);
+                let is_patient = self
+                    .patient
+                    .is_some_and(|patient| patient.visitor == visitor);
                 let may_ask = if is_patient {
                     !world.has_asked
                 } else {
@@ -195,7 +195,11 @@ impl Model for Scenario {
             }
         }
         for relay in 0..self.relays {
-            if world.calls.iter().any(|call| call.stage == Stage::AtRelay(relay)) {
+            if world
+                .calls
+                .iter()
+                .any(|call| call.stage == Stage::AtRelay(relay))
+            {
                 actions.push(Action::Forward(relay));
             }
             if left.vanishings > 0 {
@@ -248,7 +252,9 @@ impl Model for Scenario {
                     world.is_in(patient.visitor) || world.now <= START + patient.within
                 })
             }),
-            Property::always(witness::SLOT, |scenario: &Self, world: &World| !world.honours_without_slot(scenario)),
+            Property::always(witness::SLOT, |scenario: &Self, world: &World| {
+                !world.honours_without_slot(scenario)
+            }),
         ];
         let reached = self.reaches.iter();
         properties.extend(reached.map(|(what, is)| Property::sometimes(what, *is)));
@@ -306,7 +312,10 @@ impl World {
             Action::ShowCopy(visitor) => {
                 self.left.copies -= 1;
                 let visitor = &mut self.visitors[visitor];
-                let copy = visitor.copy.take().filter(|copy| visitor.cookie.as_ref() != Some(copy))?;
+                let copy = visitor
+                    .copy
+                    .take()
+                    .filter(|copy| visitor.cookie.as_ref() != Some(copy))?;
                 visitor.cookie = Some(copy);
                 Some(())
             }
@@ -476,8 +485,13 @@ impl World {
         edge: usize,
         intent: Intent,
     ) -> Option<()> {
-        let before = (self.memories[edge].clone(), self.visitors[visitor].cookie.clone());
-        let is_patient = scenario.patient.is_some_and(|patient| patient.visitor == visitor);
+        let before = (
+            self.memories[edge].clone(),
+            self.visitors[visitor].cookie.clone(),
+        );
+        let is_patient = scenario
+            .patient
+            .is_some_and(|patient| patient.visitor == visitor);
         let browser = &mut self.visitors[visitor];
         if is_patient {
             self.has_asked = true;
@@ -486,7 +500,9 @@ impl World {
         }
         let ticket = ticket_of(visitor, browser.tickets);
         let cookie = browser.cookie.clone();
-        let met = self.edge(scenario, edge).meet(cookie.as_deref(), intent, ticket);
+        let met = self
+            .edge(scenario, edge)
+            .meet(cookie.as_deref(), intent, ticket);
         self.give(scenario, visitor, met.cookie);
         let asks = met.ask.is_some();
         if let Some(asked) = met.ask {
@@ -539,23 +555,29 @@ impl World {
                 }
                 _ => requests.push((call.stage.clone(), sent.clone())),
             }
-            let (request, message) = (requests.len() - 1, requests.last().unwrap().1.messages.len());
+            let (request, message) = (
+                requests.len() - 1,
+                requests.last().unwrap().1.messages.len(),
+            );
             places.push((request, message.saturating_sub(1)));
         }
         let sent: Vec<Request> = requests.into_iter().map(|(_, request)| request).collect();
         let clock = self.room_clock();
         let decided = self.room.decide(clock, &policy, &sent, scenario.plant);
-        let answers = calls.into_iter().zip(places).map(|(call, (request, message))| {
-            let whole = &decided.responses[request];
-            let asks = !call.asked.request.messages.is_empty();
-            let replies = whole.replies.get(message).filter(|_| asks);
-            let response = Response {
-                version: VERSION,
-                replies: replies.copied().into_iter().collect(),
-                snapshot: whole.snapshot.clone(),
-            };
-            (call, Printed::new(response))
-        });
+        let answers = calls
+            .into_iter()
+            .zip(places)
+            .map(|(call, (request, message))| {
+                let whole = &decided.responses[request];
+                let asks = !call.asked.request.messages.is_empty();
+                let replies = whole.replies.get(message).filter(|_| asks);
+                let response = Response {
+                    version: VERSION,
+                    replies: replies.copied().into_iter().collect(),
+                    snapshot: whole.snapshot.clone(),
+                };
+                (call, Printed::new(response))
+            });
         let mut pending = Pending {
             answers: answers.collect(),
             row: decided.row.clone().unwrap_or_else(|| Arc::from([])),
@@ -627,7 +649,9 @@ impl World {
         let mut is_idle = true;
         for mut call in std::mem::take(&mut self.calls) {
             let in_hand = match call.stage {
-                Stage::AtRelay(at) | Stage::Bundled(at) | Stage::Answered(Some(at), _) => at == relay,
+                Stage::AtRelay(at) | Stage::Bundled(at) | Stage::Answered(Some(at), _) => {
+                    at == relay
+                }
                 Stage::ToRoom | Stage::Answered(None, _) => false,
             };
             if !in_hand {
@@ -648,7 +672,10 @@ impl World {
         }
         self.calls = kept;
         if let Some(pending) = &self.room.pending
-            && pending.answers.iter().any(|(call, _)| call.stage == Stage::Bundled(relay))
+            && pending
+                .answers
+                .iter()
+                .any(|(call, _)| call.stage == Stage::Bundled(relay))
         {
             is_idle = false;
             let mut pending = pending.clone();
@@ -746,7 +773,10 @@ impl World {
                     now: self.edge_clock(scenario, edge),
                 };
                 let token = edge.recognize(Some(text)).token;
-                matches!(token.map(|token| token.standing), Some(Standing::Admitted { .. }))
+                matches!(
+                    token.map(|token| token.standing),
+                    Some(Standing::Admitted { .. })
+                )
             })
         })
     }

@@ -69,7 +69,9 @@ impl Watched {
 
     /// An edge asks for a snapshot alone.
     fn look(&mut self) {
-        let batch = self.ledger.batch(self.clock, &self.policy, &[Request::default()]);
+        let batch = self
+            .ledger
+            .batch(self.clock, &self.policy, &[Request::default()]);
         self.settle(&[], batch);
     }
 

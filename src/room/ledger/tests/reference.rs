@@ -171,7 +171,10 @@ impl Reference {
         reply: Reply,
         serving: u64,
     ) {
-        let latest = self.visitors.iter().rfind(|visitor| visitor.ticket == ticket);
+        let latest = self
+            .visitors
+            .iter()
+            .rfind(|visitor| visitor.ticket == ticket);
         if let Some(known) = latest.filter(|known| known.joined + TICKET_MEMORY > self.now) {
             let number = known.number;
             match self.stands(number, self.incarnation) {
@@ -180,23 +183,34 @@ impl Reference {
                 _ => return self.asks(policy, number, reply, serving),
             }
         }
-        let is_alone = self.visitors.iter().all(|visitor| {
-            matches!(self.stands_for(visitor), Stands::Over | Stands::Active)
-        });
+        let is_alone = self
+            .visitors
+            .iter()
+            .all(|visitor| matches!(self.stands_for(visitor), Stands::Over | Stands::Active));
         let must_walk_in = match policy.admits {
             Admits::Everybody => true,
             Admits::Nobody => false,
             Admits::InOrder => is_alone && self.free_for_sure(policy) > 0,
         };
         let walks_in = matches!(reply, Reply::Admitted { .. });
-        assert!(walks_in || !must_walk_in, "{reply:?} to a newcomer while there is room");
+        assert!(
+            walks_in || !must_walk_in,
+            "{reply:?} to a newcomer while there is room"
+        );
         let Some(number) = said(reply) else {
             assert_eq!(reply, Reply::ComeBack);
             assert!(!returning, "one who has come back gets no number");
             return;
         };
-        assert!(walks_in || returning, "a full room gives a number to one who keeps no cookie");
-        assert_eq!(number.get(), self.visitors.len() as u64 + 1, "numbers are given in order");
+        assert!(
+            walks_in || returning,
+            "a full room gives a number to one who keeps no cookie"
+        );
+        assert_eq!(
+            number.get(),
+            self.visitors.len() as u64 + 1,
+            "numbers are given in order"
+        );
         self.visitors.push(Visitor {
             number,
             ticket,
@@ -219,10 +233,21 @@ impl Reference {
         let now = self.now;
         assert_eq!(said(reply), Some(number), "{reply:?} to {number}");
         match (self.stands(number, self.incarnation), reply) {
-            (Stands::Active, Reply::Admitted { expires, provisional, .. }) => {
+            (
+                Stands::Active,
+                Reply::Admitted {
+                    expires,
+                    provisional,
+                    ..
+                },
+            ) => {
                 let held = self.visitor(number).and_then(|visitor| visitor.session);
                 let held = held.map(|session| (session.expires, session.provisional));
-                assert_eq!(held, Some((expires, provisional)), "{number} asked once more");
+                assert_eq!(
+                    held,
+                    Some((expires, provisional)),
+                    "{number} asked once more"
+                );
             }
             (Stands::Waiting, Reply::Waiting { joined: None, .. }) => {}
             // Called since the last batch, which the reference cannot know.
@@ -233,7 +258,10 @@ impl Reference {
             (Stands::Waiting | Stands::Called | Stands::CalledOrOver, Reply::AtDoor { .. }) => {
                 let before = self.at_door_before(number, HELD_AT_MOST);
                 let free = self.free_for_sure(policy);
-                assert!(free <= before, "{number} stands before {free} free slots, {before} before");
+                assert!(
+                    free <= before,
+                    "{number} stands before {free} free slots, {before} before"
+                );
                 if let Some(visitor) = self.visitor_mut(number) {
                     visitor.asked = Some(now);
                 }
@@ -245,7 +273,12 @@ impl Reference {
 
     /// A slot is granted: the one thing that must never be wrong.
     fn admits(&mut self, policy: &Policy, number: TicketNumber, reply: Reply) {
-        let Reply::Admitted { expires, provisional, .. } = reply else {
+        let Reply::Admitted {
+            expires,
+            provisional,
+            ..
+        } = reply
+        else {
             panic!("{reply:?} is no grant");
         };
         let (active, recent) = (self.active(), self.admitted_within(MINUTE));
@@ -254,11 +287,20 @@ impl Reference {
             Admits::Everybody => {}
             Admits::InOrder => {
                 let (total, rate) = (policy.total_active_users, policy.new_users_per_minute);
-                assert!(active < total as usize, "{active} of {total} are in, and {number} now");
-                assert!(recent < rate as usize, "{recent} of {rate} in a minute, and {number} now");
+                assert!(
+                    active < total as usize,
+                    "{active} of {total} are in, and {number} now"
+                );
+                assert!(
+                    recent < rate as usize,
+                    "{recent} of {rate} in a minute, and {number} now"
+                );
                 let before = self.at_door_before(number, HELD_AT_LEAST);
                 let free = (total as usize - active).min(rate as usize - recent);
-                assert!(before < free, "{number} takes the slot of one of {before} before it");
+                assert!(
+                    before < free,
+                    "{number} takes the slot of one of {before} before it"
+                );
             }
         }
         let life = if provisional {
@@ -274,7 +316,10 @@ impl Reference {
         };
         self.called_up_to(number.get());
         if let Some(visitor) = self.visitor_mut(number) {
-            assert!(visitor.session.is_none(), "{number} is admitted for the second time");
+            assert!(
+                visitor.session.is_none(),
+                "{number} is admitted for the second time"
+            );
             visitor.session = Some(session);
             visitor.asked = None;
         }
@@ -290,7 +335,9 @@ impl Reference {
             return;
         }
         let now = self.now;
-        let Some(session) = self.visitor_mut(number).and_then(|visitor| visitor.session.as_mut())
+        let Some(session) = self
+            .visitor_mut(number)
+            .and_then(|visitor| visitor.session.as_mut())
         else {
             panic!("{number} is active without a session");
         };
@@ -301,14 +348,28 @@ impl Reference {
         };
         // Less than a second more is not worth a row.
         let is_worth_it = session.provisional || renewed >= session.expires + LEAST_RENEWAL;
-        let expires = if is_worth_it { renewed } else { session.expires };
+        let expires = if is_worth_it {
+            renewed
+        } else {
+            session.expires
+        };
         let provisional = false;
-        assert_eq!(reply, Reply::Admitted { number, expires, provisional });
+        assert_eq!(
+            reply,
+            Reply::Admitted {
+                number,
+                expires,
+                provisional
+            }
+        );
         (session.expires, session.provisional) = (expires, false);
     }
 
     fn called_up_to(&mut self, serving: u64) {
-        assert!(serving <= self.visitors.len() as u64, "{serving} was called and never given");
+        assert!(
+            serving <= self.visitors.len() as u64,
+            "{serving} was called and never given"
+        );
         self.serving = self.serving.max(serving);
         for visitor in &mut self.visitors {
             if visitor.number.get() <= self.serving {
@@ -324,7 +385,10 @@ impl Reference {
         assert_eq!(after.active as usize, self.active(), "active sessions");
         let recent = after.admitted_last_minute as usize;
         let bounds = self.admitted_within(MINUTE)..=self.admitted_within(MINUTE + COUNTS_LONGER);
-        assert!(bounds.contains(&recent), "{recent} admitted in a minute, {bounds:?} expected");
+        assert!(
+            bounds.contains(&recent),
+            "{recent} admitted in a minute, {bounds:?} expected"
+        );
         let mut revoked = after.revoked.clone();
         revoked.sort();
         let over = self.visitors.iter().filter(|visitor| {
@@ -360,10 +424,20 @@ impl Reference {
     }
 
     fn stands_for(&self, visitor: &Visitor) -> Stands {
-        let Visitor { session, left, called, asked, .. } = *visitor;
+        let Visitor {
+            session,
+            left,
+            called,
+            asked,
+            ..
+        } = *visitor;
         if let Some(session) = session {
             let runs = session.expires + EXPIRY_GRACE > self.now;
-            return if runs && !left { Stands::Active } else { Stands::Over };
+            return if runs && !left {
+                Stands::Active
+            } else {
+                Stands::Over
+            };
         }
         if left {
             return Stands::Over;
@@ -372,7 +446,9 @@ impl Reference {
             return Stands::Waiting;
         };
         let silences = self.silences.iter().filter(|(ended, _)| *ended > since);
-        let excused = silences.map(|(_, span)| *span).fold(Span::ZERO, |sum, span| sum + span);
+        let excused = silences
+            .map(|(_, span)| *span)
+            .fold(Span::ZERO, |sum, span| sum + span);
         if since + PLACE_MEMORY > self.now + CALL_KNOWN_TO {
             Stands::Called
         } else if since + PLACE_MEMORY + excused <= self.now {
@@ -389,7 +465,9 @@ impl Reference {
 
     fn admitted_within(&self, span: Span) -> usize {
         let sessions = self.visitors.iter().filter_map(|visitor| visitor.session);
-        sessions.filter(|session| session.admitted + span > self.now).count()
+        sessions
+            .filter(|session| session.admitted + span > self.now)
+            .count()
     }
 
     /// Slots that are free by both limits, however long admissions count.
@@ -416,11 +494,15 @@ impl Reference {
     }
 
     fn visitor(&self, number: TicketNumber) -> Option<&Visitor> {
-        self.visitors.iter().find(|visitor| visitor.number == number)
+        self.visitors
+            .iter()
+            .find(|visitor| visitor.number == number)
     }
 
     fn visitor_mut(&mut self, number: TicketNumber) -> Option<&mut Visitor> {
-        self.visitors.iter_mut().find(|visitor| visitor.number == number)
+        self.visitors
+            .iter_mut()
+            .find(|visitor| visitor.number == number)
     }
 }
 
