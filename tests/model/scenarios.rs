@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::scenario::{Budget, Patient, Reach, Scenario, joins, joins_elsewhere, walks_in};
+use super::world::Action;
 use anteroom::time::Span;
 
 /// How much is explored.
@@ -56,11 +57,11 @@ pub(crate) fn newcomers(size: Size) -> Scenario {
 pub(crate) fn a_session_ends(size: Size) -> Scenario {
     Scenario {
         edges: clocks_apart(),
-        before: [walks_in(0, 0), joins_elsewhere(1, 1)].concat(),
+        before: [walks_in(0, 0), joins_elsewhere(1, 1), vec![Action::Moment]].concat(),
         reaches: &[RENEWED, COMES_IN],
         budget: Budget {
             requests: size.or(1, 2),
-            moments: size.or(4, 5),
+            moments: size.or(3, 5),
             looks: 1,
             faults: size.or(0, 1),
             crashes: 1,
@@ -173,7 +174,7 @@ pub(crate) fn somebody_asks_behind_a_no_show(size: Size) -> Scenario {
     Scenario {
         patient: Some(Patient {
             visitor: 2,
-            within: Span::from_secs(size.or(75, 80)),
+            within: Span::from_secs(size.or(100, 110)),
         }),
         reaches: &[],
         budget: Budget {
@@ -191,7 +192,7 @@ pub(crate) fn somebody_asks_behind_others(size: Size) -> Scenario {
     Scenario {
         patient: Some(Patient {
             visitor: 2,
-            within: Span::from_secs(size.or(90, 120)),
+            within: Span::from_secs(size.or(110, 190)),
         }),
         reaches: &[RENEWED, COMES_IN],
         budget: Budget {
