@@ -1,7 +1,7 @@
 # The commands of a day. Each sets up what it needs, so any of them may be the first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev build test model bench deploy-check fmt clean
+.PHONY: help setup dev build test test-all model crowd load chaos bench deploy-check fmt clean
 
 NODE := node_modules/.bin/node
 
@@ -17,11 +17,25 @@ dev: setup ## A demo shop behind a waiting room, on localhost
 build: setup ## The Worker for production, in build/
 	@scripts/build-worker.sh
 
-test: ## Everything that is checked
+test: ## Everything that is checked before a change is merged
 	@scripts/test.sh
 
 model: ## Explore the model of the queue further than the tests do
 	@cargo test --profile model --test model -- --include-ignored --nocapture --test-threads=1
+
+test-all: ## The same, and what takes longer: chaos, a crowd, the release before, settings that change
+	@scripts/test.sh --all
+
+crowd: setup ## Ten thousand visitors at the Worker on this machine; ARGS=--help
+	@$(NODE) crowd/run.mjs $(ARGS)
+
+load: ## Visitors at your own preview: make load URL=https://preview.example.com/
+	@test -n "$(URL)" || { echo 'Say which site: make load URL=https://preview.example.com/' >&2; exit 2; }
+	@scripts/setup.sh
+	@$(NODE) crowd/run.mjs --url "$(URL)" $(ARGS)
+
+chaos: setup ## Two thousand visitors while everything fails; ARGS='--seed N' repeats a run
+	@$(NODE) chaos/run.mjs $(ARGS)
 
 bench: ## Throughput and latency beside a plain JavaScript Worker
 	@scripts/setup.sh --bench

@@ -1,7 +1,18 @@
 #!/usr/bin/env bash
-# `make test`: all that is checked, cheap things first. Ends at the first failure.
+# `make test`: all that is checked, cheap things first. Ends at the first failure. With --all, `make
+# test-all`: what takes longer as well.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
+
+all=
+case ${1-} in
+'') ;;
+--all) all=1 ;;
+*)
+    echo "test: unknown argument $1" >&2
+    exit 2
+    ;;
+esac
 
 begin=$EPOCHREALTIME
 log=$(mktemp)
@@ -56,6 +67,24 @@ test_worker() {
         scripts/build-worker.sh --out target/e2e-worker --features planted-panic
 }
 
+# The Worker of the release before. Where its commit cannot be had, its tests are left out and say so;
+# in CI that is a failure, since nobody reads it there.
+skipped=
+previous_worker() {
+    local status=0
+    scripts/build-previous.sh || status=$?
+    if ((status == 3)) && [[ -z ${CI-} ]]; then
+        echo 'SKIPPED: the tests with the release before, for the reason above'
+        return
+    fi
+    return "$status"
+}
+
+# The rooms of some end-to-end tests, with other settings.
+changed_worker() {
+    ANTEROOM_ROOMS=tests/long/changed.toml scripts/build-worker.sh --out target/changed-worker
+}
+
 # node_tests PATTERN...: a file at a time, because each starts a runtime of its own.
 node_tests() {
     node --test --test-concurrency=1 --test-reporter=spec "$@"
@@ -72,7 +101,7 @@ run 'The model of the queue' cargo test --profile model --test model
 count_rust
 run 'Tests, wasm' wasm_tests
 count_rust
-run 'Tests of the scripts' node_tests 'tests/*.test.mjs'
+run 'Tests of the scripts' node_tests 'tests/*.test.mjs' 'tests/{crowd,chaos}/*.test.mjs'
 count_node
 run 'The Worker of the end-to-end tests' test_worker
 run 'Tests, end to end' node_tests 'tests/{e2e,security}/**/*.test.mjs'
@@ -83,6 +112,16 @@ count_node
 run 'Deploy check' node scripts/deploy-check.mjs
 run 'make dev' node scripts/dev.mjs --check
 
+if [[ $all ]]; then
+    run 'The Worker of the release before' previous_worker
+    grep --quiet '^SKIPPED' "$log" && skipped=' Skipped: the tests with the release before.'
+    run 'The Worker with changed settings' changed_worker
+    run 'Tests that take longer' node_tests 'tests/long/*.test.mjs'
+    count_node
+    run 'Chaos' node chaos/run.mjs
+    run 'A crowd' node crowd/run.mjs
+fi
+
 current=done
-printf '\nPassed: %d tests in Rust, %d in Node, %d steps, in %s.\n' \
-    "$passed_rust" "$passed_node" "$steps" "$(since "$begin")"
+printf '\nPassed: %d tests in Rust, %d in Node, %d steps, in %s.%s\n' \
+    "$passed_rust" "$passed_node" "$steps" "$(since "$begin")" "$skipped"

@@ -239,8 +239,12 @@ impl Request<'_> {
                     Outcome::Pass(Some(pass))
                 }
             }
-            Reply::Waiting { number, joined } => {
-                let ahead = snapshot.users_ahead(number);
+            Reply::Waiting {
+                number,
+                joined,
+                ahead,
+            } => {
+                let ahead = ahead.map_or_else(|| snapshot.users_ahead(number), u64::from);
                 let place = informed.place(number, incarnation, joined, ahead);
                 let mut answer = informed.holds(place, informed.waiting_state(), ahead);
                 if self.held_number().is_some_and(|held| held != number) {

@@ -5,12 +5,13 @@
 //! something for the next one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::reserved::Reserved;
 use super::token::Standing;
 use crate::room::message::{Request, VERSION};
 use crate::room::number::TicketNumber;
-use crate::room::snapshot::Snapshot;
+use crate::room::snapshot::{READS_SETS, Snapshot};
 use crate::time::{Instant, Span};
 
 /// While there is traffic, a snapshot is renewed in the background when it is so old.
@@ -31,8 +32,14 @@ pub const USELESS_AFTER: Span = Span::from_secs(10);
 pub const BREATHER: Span = Span::from_millis(2_000);
 
 /// A report names no more numbers than this; the rest is dropped, which makes estimates a little
-/// worse and nothing else.
-const REPORT: usize = 4096;
+/// worse and nothing else. As a set they are 100 KB at most.
+const REPORT: usize = 65_536;
+
+/// The same where the room reads plain lists alone.
+const PLAIN_REPORT: usize = 4096;
+
+/// The renewals of so many sessions are remembered.
+const RENEWALS: usize = 4096;
 
 /// How the last renewal of a session ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -46,9 +53,10 @@ pub enum Renewed {
 /// The memory of one room.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    snapshot: Option<(Snapshot, Instant)>,
+    snapshot: Option<(Arc<Snapshot>, Instant)>,
     refreshing_until: Instant,
     failed_at: Option<Instant>,
+    relay_failed_at: Option<Instant>,
     polled: Vec<TicketNumber>,
     returned: BTreeSet<TicketNumber>,
     renewals: BTreeMap<TicketNumber, Renewed>,
@@ -58,7 +66,7 @@ pub struct Memory {
 
 impl Memory {
     /// The last snapshot.
-    pub fn snapshot(&self) -> Option<&Snapshot> {
+    pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
         self.snapshot.as_ref().map(|(snapshot, _)| snapshot)
     }
 
@@ -77,19 +85,34 @@ impl Memory {
         self.failed_at.is_some_and(|at| now < at + BREATHER)
     }
 
-    /// Takes in what the room has said, unless something newer is known.
-    pub fn learn(&mut self, snapshot: Snapshot, now: Instant) {
+    /// Takes in what the room has said, unless something newer is known. A response without a
+    /// snapshot says that the one known is still good; it is given here once more, and ages on.
+    pub fn learn(&mut self, snapshot: Arc<Snapshot>, now: Instant) {
         self.failed_at = None;
-        self.refreshing_until = Instant::default();
         match &mut self.snapshot {
+            Some((known, _)) if Arc::ptr_eq(known, &snapshot) => return,
             Some((known, _)) if known.supersedes(&snapshot) => {}
             slot => *slot = Some((snapshot, now)),
         }
+        self.refreshing_until = Instant::default();
     }
 
     /// Notes that a call has failed.
     pub const fn fail(&mut self, now: Instant) {
         self.failed_at = Some(now);
+    }
+
+    /// Notes that a relay has failed.
+    pub const fn relay_fail(&mut self, now: Instant) {
+        self.relay_failed_at = Some(now);
+    }
+
+    /// How many relays there are to choose from; none if the room is to be called directly, as it
+    /// is for a moment after a relay has failed.
+    pub fn relays(&self, now: Instant) -> Option<u32> {
+        let is_resting = self.relay_failed_at.is_some_and(|at| now < at + BREATHER);
+        let relays = self.snapshot()?.relays.filter(|_| !is_resting)?;
+        Some(relays.shards.max(1))
     }
 
     /// The report to send, if it is time to renew the snapshot and nobody is at it. A request that
@@ -101,12 +124,33 @@ impl Memory {
             return None;
         }
         self.refreshing_until = now + REFRESH_DEADLINE;
-        Some(Request {
+        Some(self.report())
+    }
+
+    fn report(&mut self) -> Request {
+        let polled = std::mem::take(&mut self.polled);
+        let returned = std::mem::take(&mut self.returned);
+        let report = Request {
             version: VERSION,
-            messages: Vec::new(),
-            polled: std::mem::take(&mut self.polled),
-            returned: std::mem::take(&mut self.returned).into_iter().collect(),
-        })
+            knows: self.snapshot().map(|known| known.stamp()),
+            ..Request::default()
+        };
+        if self
+            .snapshot()
+            .is_some_and(|known| known.reads >= READS_SETS)
+        {
+            Request {
+                polls: polled.into_iter().collect(),
+                returns: returned.into_iter().collect(),
+                ..report
+            }
+        } else {
+            Request {
+                polled: polled.into_iter().take(PLAIN_REPORT).collect(),
+                returned: returned.into_iter().take(PLAIN_REPORT).collect(),
+                ..report
+            }
+        }
     }
 
     fn is_older(&self, age: Span, now: Instant) -> bool {
@@ -138,7 +182,7 @@ impl Memory {
 
     /// Remembers how a renewal has ended.
     pub fn remember_renewal(&mut self, number: TicketNumber, renewed: Renewed) {
-        if self.renewals.len() >= REPORT {
+        if self.renewals.len() >= RENEWALS {
             // The lowest number has most likely left.
             self.renewals.pop_first();
         }
@@ -164,6 +208,7 @@ impl Memory {
 mod tests {
     use super::*;
     use crate::room::number::Incarnation;
+    use crate::room::snapshot::Relays;
 
     const NOW: Instant = Instant::from_secs(1_800_000_000);
 
@@ -171,13 +216,14 @@ mod tests {
         NOW + Span::from_millis(millis)
     }
 
-    fn snapshot(sequence: u64) -> Snapshot {
-        Snapshot {
+    fn snapshot(sequence: u64) -> Arc<Snapshot> {
+        Arc::new(Snapshot {
             incarnation: Incarnation::new(1),
             sequence,
             taken: NOW,
+            reads: READS_SETS,
             ..Snapshot::default()
-        }
+        })
     }
 
     #[test]
@@ -251,20 +297,62 @@ mod tests {
     #[test]
     fn a_report_takes_what_was_noted_and_is_bounded() {
         let mut memory = Memory::default();
-        for value in (1..=5_000).filter_map(TicketNumber::new) {
-            memory.note_poll(value);
-            memory.note_return(value);
-            memory.note_return(value);
-            memory.remember_renewal(value, Renewed::Refused(NOW));
-        }
+        let note = |memory: &mut Memory| {
+            for value in (1..=70_000).filter_map(TicketNumber::new) {
+                memory.note_poll(value);
+                memory.note_return(value);
+                memory.note_return(value);
+                memory.remember_renewal(value, Renewed::Refused(NOW));
+            }
+        };
+        // Before the first answer it is not known what the room reads.
+        note(&mut memory);
         let report = memory.start_refresh(at(0), false).unwrap();
         assert_eq!(
             (report.polled.len(), report.returned.len()),
-            (REPORT, REPORT)
+            (PLAIN_REPORT, PLAIN_REPORT)
         );
-        assert_eq!(memory.renewals.len(), REPORT);
-        let next = memory.start_refresh(at(3_000), false).unwrap();
-        assert_eq!((next.polled.len(), next.returned.len()), (0, 0));
+        assert!(report.polls.is_empty() && report.returns.is_empty());
+        assert_eq!(report.knows, None);
+        assert_eq!(memory.renewals.len(), RENEWALS);
+        memory.learn(snapshot(1), at(1));
+        note(&mut memory);
+        let report = memory.start_refresh(at(2_000), false).unwrap();
+        let most = REPORT as u64;
+        assert_eq!((report.polls.len(), report.returns.len()), (most, most));
+        assert!(report.polled.is_empty() && report.returned.is_empty());
+        assert_eq!(report.knows, Some(snapshot(1).stamp()));
+        let next = memory.start_refresh(at(4_000), false).unwrap();
+        assert!(next.polls.is_empty() && next.returns.is_empty());
+    }
+
+    #[test]
+    fn a_response_without_a_snapshot_shows_that_the_room_is_there_and_makes_nothing_fresh() {
+        let (mut memory, known) = (Memory::default(), snapshot(1));
+        memory.learn(Arc::clone(&known), at(0));
+        memory.fail(at(500));
+        memory.learn(known, at(900));
+        assert!(memory.is_reachable());
+        assert!(memory.start_refresh(at(1_000), false).is_some());
+    }
+
+    #[test]
+    fn a_room_is_reached_through_relays_when_it_says_so_and_they_answer() {
+        let mut memory = Memory::default();
+        assert_eq!(memory.relays(at(0)), None);
+        memory.learn(snapshot(1), at(0));
+        assert_eq!(memory.relays(at(0)), None);
+        let (shards, window) = (3, Span::from_millis(20));
+        let relays = Some(Relays { shards, window });
+        let busy = Snapshot {
+            relays,
+            ..(*snapshot(2)).clone()
+        };
+        memory.learn(Arc::new(busy), at(0));
+        assert_eq!(memory.relays(at(0)), Some(3));
+        memory.relay_fail(at(10));
+        assert_eq!(memory.relays(at(2_009)), None);
+        assert_eq!(memory.relays(at(2_010)), Some(3));
     }
 
     #[test]

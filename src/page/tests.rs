@@ -44,6 +44,8 @@ fn room(custom: Option<&str>) -> Room {
         "origin_assertion": false,
         "strip_cookie": false,
         "poll_far_seconds": 20,
+        "relay_above": 800,
+        "relay_shards": 1,
         "poll_near_seconds": 2,
     });
     serde_json::from_value(room).unwrap()

@@ -1,8 +1,13 @@
 //! The room: who is in, who waits, whose turn it is.
 
+pub mod draw;
 pub mod ledger;
 pub mod message;
+pub mod news;
 pub mod number;
+pub mod numbers;
+pub mod place;
 pub mod policy;
+pub mod relay;
 pub mod seed;
 pub mod snapshot;

@@ -1,7 +1,7 @@
 //! The part of a room's declaration that its ledger obeys. It may change between any two batches.
 
 use crate::site::room::{FirstPass, QueueingMethod, Room};
-use crate::time::Span;
+use crate::time::{Instant, Span};
 
 /// What the operator asks of the ledger.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -22,6 +22,37 @@ pub struct Policy {
     pub first_pass: FirstPass,
     /// The longest interval between two polls of a visitor.
     pub poll_far: Span,
+    /// The pre-queue that is under way, if its places are to be drawn.
+    pub drawing: Option<Drawing>,
+    /// When edges shall come through relays.
+    pub relays: RelayPolicy,
+}
+
+/// A pre-queue whose places will be drawn. While there is one, nobody is admitted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Drawing {
+    /// The event's id: 128 bits.
+    pub event: [u8; 16],
+    /// When the event starts.
+    pub start: Instant,
+}
+
+/// When edges shall come through relays, and through how many.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RelayPolicy {
+    /// From so many requests of edges per second on.
+    pub above: u32,
+    /// Relays of the room in each data centre.
+    pub shards: u32,
+}
+
+impl Default for RelayPolicy {
+    fn default() -> Self {
+        Self {
+            above: 800,
+            shards: 1,
+        }
+    }
 }
 
 /// Who is admitted.
@@ -61,6 +92,11 @@ impl From<&Room> for Policy {
             },
             first_pass: room.first_pass,
             poll_far: Span::from_secs(u64::from(room.poll_far_seconds)),
+            drawing: None,
+            relays: RelayPolicy {
+                above: room.relay_above,
+                shards: room.relay_shards,
+            },
         }
     }
 }

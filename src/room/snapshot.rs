@@ -3,7 +3,37 @@
 use serde::{Deserialize, Serialize};
 
 use super::number::{Incarnation, TicketNumber};
+use super::place::{Announcement, Draws};
 use crate::time::{Instant, Span};
+
+/// When in a room's life a snapshot was taken. The larger one is the later one.
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize,
+)]
+pub struct Stamp(
+    /// The life of the room's storage.
+    pub Incarnation,
+    /// Stored rows until then.
+    pub u64,
+    /// The room's time.
+    pub Instant,
+);
+
+impl Stamp {
+    /// The room's time.
+    pub const fn taken(self) -> Instant {
+        self.2
+    }
+}
+
+/// Relay objects stand between the edges and the room.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Relays {
+    /// How many there are for the room in each data centre.
+    pub shards: u32,
+    /// For how long a relay gathers before it calls the room, at least.
+    pub window: Span,
+}
 
 /// The public state of a room at one instant. Published only once everything in it is durable.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -14,7 +44,7 @@ pub struct Snapshot {
     pub sequence: u64,
     /// The room's time, which never goes back.
     pub taken: Instant,
-    /// The highest number called, 0 before the first.
+    /// The highest place called, 0 before the first.
     pub serving: u64,
     /// The highest number given, 0 before the first.
     pub issued: u64,
@@ -45,42 +75,68 @@ pub struct Snapshot {
     /// Numbers whose session was ended before their pass: such a pass is no longer good.
     #[serde(default)]
     pub revoked: Vec<TicketNumber>,
+    /// The draw that the pre-queue under way will end with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub announced: Option<Announcement>,
+    /// The draws that decide about places.
+    #[serde(default, skip_serializing_if = "Draws::is_empty")]
+    pub draws: Draws,
+    /// Which requests the room reads, see [`READS_SETS`].
+    #[serde(default)]
+    pub reads: u32,
+    /// The way to the room, while it is so busy that edges shall not come directly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relays: Option<Relays>,
 }
+
+/// A room whose snapshots say at least this in [`Snapshot::reads`] reads reports as sets of numbers
+/// (`polls` and `returns` of a request). One that says less reads plain lists alone.
+pub const READS_SETS: u32 = 1;
 
 /// A point of the line that [`Snapshot::ahead`] draws.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Ahead(
-    /// A number.
+    /// A place.
     pub u64,
     /// How many live visitors come before it.
     pub u32,
 );
 
 impl Snapshot {
+    /// When it was taken.
+    pub const fn stamp(&self) -> Stamp {
+        Stamp(self.incarnation, self.sequence, self.taken)
+    }
+
     /// Whether this snapshot is to replace `other`: it is of a later life of the room, or later in
     /// the same one. So a slow answer never takes an edge back.
     pub fn supersedes(&self, other: &Self) -> bool {
-        (self.incarnation, self.sequence, self.taken)
-            > (other.incarnation, other.sequence, other.taken)
+        self.stamp() > other.stamp()
     }
 
     /// Whether `number` may come to the door.
     pub fn is_called(&self, number: TicketNumber) -> bool {
-        number.get() <= self.serving
+        self.draws.place_of(number).get() <= self.serving
+    }
+
+    /// Whether the place of `number` is yet to be drawn.
+    pub fn is_undrawn(&self, number: TicketNumber) -> bool {
+        let announced = self.announced.as_ref();
+        announced.is_some_and(|announced| number.get() >= announced.first)
     }
 
     /// How many live visitors come before `number`.
     pub fn users_ahead(&self, number: TicketNumber) -> u64 {
-        let number = number.get();
-        let after = self.ahead.partition_point(|point| point.0 <= number);
+        let place = self.draws.place_of(number).get();
+        let after = self.ahead.partition_point(|point| point.0 <= place);
         let before = after.checked_sub(1).and_then(|index| self.ahead.get(index));
         match (before, self.ahead.get(after)) {
             (Some(low), Some(high)) => {
                 let (span, rise) = (high.0 - low.0, u64::from(high.1.saturating_sub(low.1)));
-                u64::from(low.1) + rise * (number - low.0) / span.max(1)
+                u64::from(low.1) + rise * (place - low.0) / span.max(1)
             }
             // Beyond the last point: given after the snapshot was taken, so behind everybody in it.
-            (Some(last), None) => u64::from(last.1) + (number - last.0),
+            (Some(last), None) => u64::from(last.1) + (place - last.0),
             // Called, and so one of those called.
             (None, _) => u64::from(self.called.saturating_sub(1)),
         }

@@ -186,6 +186,10 @@ fn room(
         strip_cookie: table.flag("strip_cookie", false, notes),
         poll_far_seconds,
         poll_near_seconds,
+        relay_above: table
+            .number("relay_above", (1, 100_000), notes)
+            .unwrap_or(800),
+        relay_shards: table.number("relay_shards", (1, 64), notes).unwrap_or(1),
         name,
     };
     if let Some("off") | None = table.get("turnstile_mode").and_then(Value::as_str) {

@@ -64,6 +64,8 @@ pub const ROOM: Fields = Fields {
         "strip_cookie",
         "poll_far_seconds",
         "poll_near_seconds",
+        "relay_above",
+        "relay_shards",
     ],
     refused: &[
         ("turnstile_action", TURNSTILE),

@@ -93,6 +93,10 @@ pub struct Room {
     pub poll_far_seconds: u32,
     /// Seconds between the polls of a visitor whose turn is near: 1 to 60.
     pub poll_near_seconds: u32,
+    /// From so many requests of edges per second on they come through relays: 1 to 100,000.
+    pub relay_above: u32,
+    /// Relays of the room in each data centre: 1 to 64.
+    pub relay_shards: u32,
 }
 
 /// A host and a path that a room covers, with everything below the path.

@@ -1,21 +1,60 @@
-//! Calls to a room's object, each with a time-out.
+//! Calls to a room's object, each with a time-out: directly, or through a relay while the room says
+//! that it is too busy for direct ones.
 
-use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::{Either, select};
 use wasm_bindgen::JsValue;
-use worker::{Delay, Env, Method, RequestInit};
+use wasm_bindgen_futures::JsFuture;
+use worker::Env;
 
+use super::isolate::Isolate;
+use super::{binding, clock};
 use crate::room::message::{Message, Reply, Request, Response, VERSION};
 use crate::room::snapshot::Snapshot;
 use crate::site::room::RoomId;
+use crate::time::Span;
 
-/// The Durable Object namespace of the rooms.
-const BINDING: &str = "ROOM";
+/// The Durable Object namespaces of rooms and relays.
+const ROOMS: &str = "ROOM";
+const RELAYS: &str = "RELAY";
 
-/// A Durable Object ignores the host; the URL must be absolute all the same.
-const URL: &str = "https://room/";
+/// A relay gets this share of the patience; the rest is for the room.
+const RELAYS_THIRDS: u32 = 2;
+
+/// The way to a room.
+pub(super) struct Way {
+    pub(super) isolate: &'static Isolate,
+    pub(super) index: usize,
+    pub(super) room: &'static RoomId,
+    /// The relay to go through.
+    pub(super) relay: Option<String>,
+}
+
+impl Way {
+    /// The way to take now. `colo` is asked for the data centre if a relay is to be found there.
+    pub(super) fn find(
+        isolate: &'static Isolate,
+        index: usize,
+        room: &'static RoomId,
+        colo: impl FnOnce() -> Option<String>,
+    ) -> Self {
+        let now = clock::now();
+        let shards = isolate.memory(index, |room| room.relays(now)).flatten();
+        let relay = shards.map(|shards| {
+            // Locally there is no data centre.
+            let colo = colo().unwrap_or_else(|| "local".to_owned());
+            let shard = getrandom::u32().unwrap_or_default() % shards.max(1);
+            format!("{room}/{colo}/{shard}")
+        });
+        Self {
+            isolate,
+            index,
+            room,
+            relay,
+        }
+    }
+}
 
 /// Why a call has no answer. All three mean the same to a visitor; the log tells them apart.
 #[derive(Debug, thiserror::Error)]
@@ -31,89 +70,137 @@ pub(super) enum Unanswered {
     NotUnderstood(String),
 }
 
-/// Sends one message and waits for its reply, for `patience` at most, time-outs of a second attempt
-/// included: a stub stays broken once its object was reset, so a failed call is repeated once with a
-/// new stub. That is safe, because every message is idempotent.
-pub(super) async fn ask(
-    env: &Env,
-    room: &RoomId,
-    message: Message,
-    patience: Duration,
-) -> Result<(Reply, Snapshot), Unanswered> {
-    let request = Request::of(message);
-    let response = within(patience, async {
-        match send(env, room, &request).await {
-            Ok(response) => Ok(response),
-            // More of the same helps nobody who is overloaded.
-            Err(Unanswered::Failed(why)) if why.contains("overloaded") => {
-                Err(Unanswered::Failed(why))
-            }
-            Err(_first) => send(env, room, &request).await,
-        }
-    })
-    .await?;
-    let reply = response.replies.first().copied();
-    let missing = || Unanswered::NotUnderstood("no reply to the message".to_owned());
-    Ok((reply.ok_or_else(missing)?, response.snapshot))
+impl Unanswered {
+    /// Whether asking again at once may help: the stub may have been that of an object that was
+    /// reset, but more of the same helps nobody who is overloaded.
+    fn is_worth_repeating(&self) -> bool {
+        !matches!(self, Self::TimedOut(_)) && !self.to_string().contains("overloaded")
+    }
 }
 
-/// Sends several messages and waits for their replies.
-pub(super) async fn exchange(
+/// Sends one message and waits for its reply, for `patience` at most, further attempts included:
+/// they are safe, because every message is idempotent. The snapshot is the room's, or the one that
+/// is `known` if the room has nothing to add to it.
+pub(super) async fn ask(
     env: &Env,
-    room: &RoomId,
-    request: &Request,
+    way: &Way,
+    message: Message,
+    known: Option<&Arc<Snapshot>>,
     patience: Duration,
-) -> Result<Response, Unanswered> {
-    within(patience, send(env, room, request)).await
+) -> Result<(Reply, Arc<Snapshot>), Unanswered> {
+    let (replies, snapshot) = ask_all(env, way, vec![message], known, patience).await?;
+    let missing = || Unanswered::NotUnderstood("no reply to the message".to_owned());
+    Ok((replies.first().copied().ok_or_else(missing)?, snapshot))
+}
+
+/// The same for several messages: one reply for each.
+pub(super) async fn ask_all(
+    env: &Env,
+    way: &Way,
+    messages: Vec<Message>,
+    known: Option<&Arc<Snapshot>>,
+    patience: Duration,
+) -> Result<(Vec<Reply>, Arc<Snapshot>), Unanswered> {
+    let request = Request {
+        version: VERSION,
+        messages,
+        knows: known.map(|known| known.stamp()),
+        ..Request::default()
+    };
+    let response = travel(env, way, &request, patience).await?;
+    let snapshot = snapshot_of(&response, known)?;
+    Ok((response.replies, snapshot))
 }
 
 /// Sends a report and waits for the snapshot that comes back.
 pub(super) async fn look(
     env: &Env,
-    room: &RoomId,
+    way: &Way,
     report: &Request,
+    known: Option<&Arc<Snapshot>>,
     patience: Duration,
-) -> Result<Snapshot, Unanswered> {
-    Ok(within(patience, send(env, room, report)).await?.snapshot)
+) -> Result<Arc<Snapshot>, Unanswered> {
+    snapshot_of(&travel(env, way, report, patience).await?, known)
 }
 
-async fn within<T>(
+/// A request goes the way; when the relay on it fails, to the room itself.
+async fn travel(
+    env: &Env,
+    way: &Way,
+    request: &Request,
     patience: Duration,
-    call: impl Future<Output = Result<T, Unanswered>>,
-) -> Result<T, Unanswered> {
-    match select(pin!(call), Delay::from(patience)).await {
-        Either::Left((result, _)) => result,
-        Either::Right(_) => Err(Unanswered::TimedOut(patience)),
+) -> Result<Response, Unanswered> {
+    let begin = clock::now();
+    if let Some(relay) = &way.relay {
+        match send(env, RELAYS, relay, request, patience * RELAYS_THIRDS / 3).await {
+            Ok(response) => return Ok(response),
+            Err(error) => {
+                worker::console_warn!("relay {relay}: {error}");
+                let now = clock::now();
+                way.isolate.memory(way.index, |room| room.relay_fail(now));
+            }
+        }
+    }
+    let spent = clock::now().since(begin);
+    pass_on(env, way.room, request, rest(patience, spent)).await
+}
+
+fn snapshot_of(
+    response: &Response,
+    known: Option<&Arc<Snapshot>>,
+) -> Result<Arc<Snapshot>, Unanswered> {
+    let is_of_this_life = |known: &&Arc<Snapshot>| response.life() == Some(known.incarnation);
+    let snapshot = response.snapshot.as_ref();
+    let snapshot = snapshot.or(known.filter(is_of_this_life));
+    let missing = || Unanswered::NotUnderstood("no snapshot".to_owned());
+    snapshot.cloned().ok_or_else(missing)
+}
+
+/// Sends a request to the room itself, and once more, with a new stub, if that fails.
+pub(super) async fn pass_on(
+    env: &Env,
+    room: &RoomId,
+    request: &Request,
+    patience: Duration,
+) -> Result<Response, Unanswered> {
+    let begin = clock::now();
+    match send(env, ROOMS, room.as_str(), request, patience).await {
+        Err(error) if error.is_worth_repeating() => {
+            let rest = rest(patience, clock::now().since(begin));
+            send(env, ROOMS, room.as_str(), request, rest).await
+        }
+        outcome => outcome,
     }
 }
 
-async fn send(env: &Env, room: &RoomId, request: &Request) -> Result<Response, Unanswered> {
-    let failed = |error: worker::Error| Unanswered::Failed(error.to_string());
-    let body = serde_json::to_string(request)
-        .map_err(|error| Unanswered::NotUnderstood(error.to_string()))?;
+fn rest(patience: Duration, spent: Span) -> Duration {
+    patience.saturating_sub(Duration::from_millis(spent.as_millis()))
+}
+
+async fn send(
+    env: &Env,
+    namespace: &str,
+    name: &str,
+    request: &Request,
+    patience: Duration,
+) -> Result<Response, Unanswered> {
+    let failed = |error: JsValue| {
+        let message = js_sys::Error::from(error).message();
+        Unanswered::Failed(message.into())
+    };
+    let not_understood = |error: serde_json::Error| Unanswered::NotUnderstood(error.to_string());
+    let body = serde_json::to_string(request).map_err(not_understood)?;
     #[cfg(feature = "planted-panic")]
     let body = super::planted::message(body);
-    let stub = env
-        .durable_object(BINDING)
-        .and_then(|namespace| namespace.get_by_name(room.as_str()))
-        .map_err(failed)?;
-    let mut init = RequestInit::new();
-    init.with_method(Method::Post)
-        .with_body(Some(JsValue::from_str(&body)));
-    let request = worker::Request::new_with_init(URL, &init).map_err(failed)?;
-    let mut answer = stub.fetch_with_request(request).await.map_err(failed)?;
-    let status = answer.status_code();
-    let text = answer.text().await.map_err(failed)?;
-    if status != 200 {
-        return Err(Unanswered::Failed(format!("{status}: {text}")));
-    }
-    let response: Response = serde_json::from_str(&text)
-        .map_err(|error| Unanswered::NotUnderstood(error.to_string()))?;
+    let namespace = js_sys::Reflect::get(env, &JsValue::from_str(namespace)).map_err(failed)?;
+    let milliseconds = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
+    let answer = binding::ask(&namespace, name, &body, milliseconds);
+    let answer = JsFuture::from(answer).await.map_err(failed)?;
+    let text = answer.as_string().ok_or(Unanswered::TimedOut(patience))?;
+    let response: Response = serde_json::from_str(&text).map_err(not_understood)?;
     if response.version > VERSION {
-        return Err(Unanswered::NotUnderstood(format!(
-            "version {}",
-            response.version
-        )));
+        let version = format!("version {}", response.version);
+        return Err(Unanswered::NotUnderstood(version));
     }
     Ok(response)
 }

@@ -1,16 +1,19 @@
 //! A request for a covered URL: what one look at it tells, and whether it may pass at once.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_channel::oneshot;
+use js_sys::Reflect;
 use web_sys::Request;
 use worker::{Context, Env};
 
+use super::call::{self, Way};
+use super::clock;
 use super::edge::Prepared;
 use super::headers::Fields;
 use super::isolate::Isolate;
 use super::url::{authority, host_of};
-use super::{call, clock};
 use crate::gate::answer::leave_url;
 use crate::gate::binding::{Binding, bind};
 use crate::gate::decision::{self, Kind};
@@ -67,7 +70,9 @@ impl Covered {
         let cookies = fields.read("Cookie");
         let visitor = Visitor::recognize(keys, room, cookies.as_deref(), binding.as_ref(), now);
         let visitor = isolate
-            .memory(matched.room, |room| visitor.checked(room.snapshot()))
+            .memory(matched.room, |room| {
+                visitor.checked(room.snapshot().map(Arc::as_ref))
+            })
             .unwrap_or(visitor);
         Self {
             isolate,
@@ -118,6 +123,13 @@ impl Covered {
         self.isolate.memory(self.index, with)
     }
 
+    /// The way to the room.
+    pub(super) fn way(&self) -> Way {
+        Way::find(self.isolate, self.index, &self.room.id, || {
+            colo(&self.request)
+        })
+    }
+
     pub(super) fn standing(&self) -> Option<Standing> {
         self.visitor.token.map(|token| token.standing)
     }
@@ -134,9 +146,11 @@ impl Covered {
             .memory(|room| room.start_refresh(self.now, needs))
             .flatten()?;
         let (done, is_done) = oneshot::channel();
-        let (isolate, index, room, env) = (self.isolate, self.index, self.room, env.clone());
+        let (isolate, index, way, env) = (self.isolate, self.index, self.way(), env.clone());
         ctx.wait_until(async move {
-            match call::look(&env, &room.id, &report, REFRESH_PATIENCE).await {
+            let known = isolate.memory(index, |room| room.snapshot().cloned());
+            let known = known.flatten();
+            match call::look(&env, &way, &report, known.as_ref(), REFRESH_PATIENCE).await {
                 Ok(snapshot) => isolate.heard(index, snapshot),
                 Err(error) => {
                     isolate.unheard(index, &error);
@@ -186,4 +200,12 @@ impl Covered {
             covered: self,
         }
     }
+}
+
+/// The data centre in which a request has arrived; none where the runtime does not say.
+fn colo(request: &Request) -> Option<String> {
+    let cf = Reflect::get(request, &"cf".into()).ok()?;
+    // Not an object outside of Cloudflare.
+    let colo = Reflect::get(&cf, &"colo".into()).ok()?;
+    colo.as_string()
 }

@@ -1,6 +1,7 @@
 //! A request for a covered URL that cannot pass at once: whom it asks, who answers.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -68,8 +69,8 @@ impl Prepared {
             .covered
             .memory(|room| room.snapshot().cloned())
             .flatten();
-        self.covered.visitor = self.covered.visitor.checked(snapshot.as_ref());
-        let request = self.request(snapshot.as_ref());
+        self.covered.visitor = self.covered.visitor.checked(snapshot.as_deref());
+        let request = self.request(snapshot.as_deref());
         let step = match self.refusal {
             Some(kind) => request.refuse(kind),
             None => request.decide(),
@@ -86,7 +87,7 @@ impl Prepared {
                 self.pass(env, Some(pass)).await
             }
             Step::Preflight => Ok(self.preflight()),
-            Step::Answer(answer) => Ok(self.say(&answer, snapshot.as_ref())),
+            Step::Answer(answer) => Ok(self.say(&answer, snapshot.as_deref())),
             Step::Ask(message) => {
                 if let Message::Arrive {
                     returning: false, ..
@@ -97,7 +98,7 @@ impl Prepared {
                 let (outcome, snapshot) = self.ask(env, message, &request, snapshot.clone()).await;
                 match outcome {
                     Outcome::Pass(standing) => self.pass(env, standing).await,
-                    Outcome::Answer(answer) => Ok(self.say(&answer, snapshot.as_ref())),
+                    Outcome::Answer(answer) => Ok(self.say(&answer, snapshot.as_deref())),
                 }
             }
         }
@@ -146,15 +147,9 @@ impl Prepared {
     }
 
     fn note_newcomer(&self, env: &Env, ctx: &Context) {
-        let Covered {
-            isolate,
-            index,
-            room,
-            now,
-            ..
-        } = self.covered;
+        let now = self.covered.now;
         if self.covered.memory(|room| room.note_newcomer(now)) == Some(true) {
-            ctx.wait_until(reserve::keep(env.clone(), isolate, index, room));
+            ctx.wait_until(reserve::keep(env.clone(), self.covered.way()));
         }
     }
 
@@ -163,14 +158,9 @@ impl Prepared {
         env: &Env,
         message: Message,
         request: &decision::Request<'_>,
-        known: Option<Snapshot>,
-    ) -> (Outcome, Option<Snapshot>) {
-        let Covered {
-            isolate,
-            index,
-            room,
-            ..
-        } = self.covered;
+        known: Option<Arc<Snapshot>>,
+    ) -> (Outcome, Option<Arc<Snapshot>>) {
+        let Covered { isolate, index, .. } = self.covered;
         if self
             .covered
             .memory(|room| room.is_resting(self.covered.now))
@@ -180,9 +170,17 @@ impl Prepared {
         }
         #[cfg(feature = "planted-panic")]
         super::planted::note(&self.covered.request);
-        match call::ask(env, &room.id, message, ARRIVAL_PATIENCE).await {
+        match call::ask(
+            env,
+            &self.covered.way(),
+            message,
+            known.as_ref(),
+            ARRIVAL_PATIENCE,
+        )
+        .await
+        {
             Ok((reply, snapshot)) => {
-                isolate.heard(index, snapshot.clone());
+                isolate.heard(index, Arc::clone(&snapshot));
                 (request.settle(reply, &snapshot), Some(snapshot))
             }
             Err(error) => {

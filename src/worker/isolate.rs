@@ -5,6 +5,7 @@
 //! reads, or leaves something for the next one.
 
 use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
 
 use worker::Env;
 
@@ -101,7 +102,7 @@ impl Isolate {
     }
 
     /// Takes in what a room has said.
-    pub(super) fn heard(&self, room: usize, snapshot: Snapshot) {
+    pub(super) fn heard(&self, room: usize, snapshot: Arc<Snapshot>) {
         self.memory(room, |memory| memory.learn(snapshot, clock::now()));
     }
 

@@ -12,9 +12,11 @@ mod edge;
 mod forward;
 mod headers;
 mod isolate;
+mod object;
 mod passage;
 #[cfg(feature = "planted-panic")]
 mod planted;
+mod relay_object;
 mod renewal;
 mod reserve;
 mod room_object;

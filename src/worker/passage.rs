@@ -129,7 +129,7 @@ impl Prepared {
             number,
             incarnation,
         };
-        match call::ask(env, &room.id, leave, ARRIVAL_PATIENCE).await {
+        match call::ask(env, &self.covered.way(), leave, None, ARRIVAL_PATIENCE).await {
             Ok((_, snapshot)) => isolate.heard(index, snapshot),
             Err(error) => isolate.unheard(index, &error),
         }

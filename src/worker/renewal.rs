@@ -12,14 +12,13 @@ use wasm_bindgen::JsValue;
 use web_sys::Response;
 use worker::{Context, Delay, Env};
 
+use super::call::{self, Way};
+use super::clock;
 use super::covered::Covered;
-use super::isolate::Isolate;
-use super::{call, clock};
 use crate::gate::memory::Renewed;
 use crate::gate::token::Standing;
 use crate::room::message::{Message, Reply};
 use crate::room::number::{Incarnation, TicketNumber};
-use crate::site::room::Room;
 use crate::time::{Instant, Span};
 
 /// A visitor waits for the renewal no longer than this after the origin's header fields are there.
@@ -113,15 +112,11 @@ impl Renewal<'_> {
     /// Asks the room. Whoever stops listening before the answer is there leaves it to the isolate.
     fn start(&self) -> oneshot::Receiver<Option<Standing>> {
         let (answer, answered) = oneshot::channel();
-        let Covered {
-            isolate,
-            index,
-            room,
-            ..
-        } = *self.covered;
+        let Covered { isolate, index, .. } = *self.covered;
+        let way = self.covered.way();
         let (env, number, incarnation) = (self.env.clone(), self.number, self.incarnation);
         self.ctx.wait_until(async move {
-            let renewed = ask(&env, isolate, index, room, number, incarnation).await;
+            let renewed = ask(&env, &way, number, incarnation).await;
             if let Err(Some(Standing::Admitted { expires, .. })) = answer.send(renewed) {
                 isolate.memory(index, |room| {
                     room.remember_renewal(number, Renewed::Until(expires))
@@ -144,23 +139,18 @@ async fn within(
 
 async fn ask(
     env: &Env,
-    isolate: &'static Isolate,
-    index: usize,
-    room: &Room,
+    way: &Way,
     number: TicketNumber,
     incarnation: Incarnation,
 ) -> Option<Standing> {
-    match call::ask(
-        env,
-        &room.id,
-        Message::Renew {
-            number,
-            incarnation,
-        },
-        PATIENCE,
-    )
-    .await
-    {
+    let Way { isolate, index, .. } = *way;
+    let known = isolate.memory(index, |room| room.snapshot().cloned());
+    let known = known.flatten();
+    let renew = Message::Renew {
+        number,
+        incarnation,
+    };
+    match call::ask(env, way, renew, known.as_ref(), PATIENCE).await {
         Ok((reply, snapshot)) => {
             let incarnation = snapshot.incarnation;
             let issued = clock::now();

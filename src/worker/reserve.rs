@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use worker::{Delay, Env};
 
-use super::isolate::Isolate;
-use super::{call, clock, edge};
-use crate::room::message::{Request, VERSION};
-use crate::room::number::{Incarnation, TicketId};
-use crate::site::room::Room;
+use super::call::{self, Way};
+use super::{clock, edge};
+use crate::room::number::TicketId;
 
 /// How often the keeper looks whether it has something to do.
 const TURN: Duration = Duration::from_millis(100);
@@ -18,39 +16,32 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Keeps reservations while many newcomers come; ends by itself, and before the runtime would end
 /// it.
-pub(super) async fn keep(env: Env, isolate: &'static Isolate, index: usize, room: &'static Room) {
+pub(super) async fn keep(env: Env, way: Way) {
+    let (isolate, index) = (way.isolate, way.index);
     loop {
         let asked = clock::now();
         let id = TicketId::new(edge::random());
         let said = isolate.memory(index, |memory| {
-            let known = memory.snapshot();
-            let spare = known.map_or(0, |snapshot| snapshot.spare);
-            let incarnation = known.map_or(Incarnation::default(), |snapshot| snapshot.incarnation);
-            (memory.reserved.ask(spare, id, asked), incarnation)
+            let known = memory.snapshot().cloned();
+            let spare = known.as_ref().map_or(0, |snapshot| snapshot.spare);
+            (memory.reserved.ask(spare, id, asked), known)
         });
-        let Some((messages, incarnation)) = said.filter(|(messages, _)| !messages.is_empty())
+        let Some((messages, Some(known))) = said.filter(|(messages, _)| !messages.is_empty())
         else {
             return;
         };
-        let request = Request {
-            version: VERSION,
-            messages,
-            ..Request::default()
-        };
-        match call::exchange(&env, &room.id, &request, PATIENCE).await {
-            Ok(response) => {
-                let incarnation = response.snapshot.incarnation;
+        match call::ask_all(&env, &way, messages.clone(), Some(&known), PATIENCE).await {
+            Ok((replies, snapshot)) => {
+                let incarnation = snapshot.incarnation;
                 isolate.memory(index, |memory| {
-                    let messages = &request.messages;
-                    memory
-                        .reserved
-                        .answered(messages, &response.replies, incarnation, asked);
+                    let reserved = &mut memory.reserved;
+                    reserved.answered(&messages, &replies, incarnation, asked);
                 });
-                isolate.heard(index, response.snapshot);
+                isolate.heard(index, snapshot);
             }
             Err(error) => {
                 isolate.memory(index, |memory| {
-                    memory.reserved.failed(request.messages, incarnation);
+                    memory.reserved.failed(messages, known.incarnation);
                 });
                 isolate.unheard(index, &error);
             }

@@ -2,10 +2,11 @@
 //!
 //! # Protocol
 //!
-//! One request: `POST` with a [`Request`] as JSON, answered 200 with a [`Response`] as JSON. Anything
-//! else is answered 400 (not understood), 404 (no such room in this version's site) or 503 (the
-//! storage cannot be read or written). The object is reached through the Worker's binding alone;
-//! no request of a visitor is ever passed to it.
+//! One request: the method `hear` with a [`Request`] as JSON, which gives a [`Response`] as JSON. The
+//! same by `POST`, answered 200, for edges that keep older code. Whatever is wrong (a request that is
+//! not understood, a room that this version's site has not, a storage that cannot be read or
+//! written) is an exception with the reason, or 503. The object is reached through the Worker's
+//! binding alone; no request of a visitor is ever passed to it.
 //!
 //! # Why it is atomic
 //!
@@ -13,7 +14,9 @@
 //! ledger decides, and the batch's row is handed to SQLite. Then [`Storage::sync`] is awaited, and
 //! only then do the answers leave and the next batch begins. So whatever an answer says is durable,
 //! whatever memory holds between batches is durable too, and requests that arrive meanwhile form the
-//! next batch: the more load, the larger the groups, and a lone request waits for nobody.
+//! next batch. A lone request waits for nobody. After a group of several the next one is gathered
+//! for a moment, a millisecond for each request that the last one had and ten at most: a write costs
+//! the same for one request as for a hundred.
 //!
 //! A batch that cannot be stored, or in which something panics, leaves no trace: the ledger in
 //! memory is dropped and the next batch reads it anew from the storage.
@@ -30,16 +33,21 @@
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::time::Duration;
 
-use futures_channel::oneshot;
-use worker::{DurableObject, Env, SqlStorage, SqlStorageValue, State, Storage, durable_object};
+use js_sys::Promise;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+use worker::worker_sys::DurableObjectState;
+use worker::{Delay, Env, SqlStorage, SqlStorageValue, State, Storage};
 
-use super::clock;
+use super::binding::Answer;
+use super::{clock, object};
 use crate::packed;
 use crate::room::ledger::Ledger;
 use crate::room::ledger::book::Book;
 use crate::room::ledger::journal::{self, Row};
-use crate::room::message::{Request, Response, VERSION};
+use crate::room::message::{Request, Response, VERSION, Writer};
 use crate::room::number::Incarnation;
 use crate::room::policy::Policy;
 use crate::room::seed::Seed;
@@ -56,11 +64,17 @@ const NEWEST_CHECKPOINT: &str = "SELECT body FROM checkpoint WHERE sequence = \
 /// The size of a part of a checkpoint.
 const PART: usize = 1024 * 1024;
 
+/// The longest time for which a group is gathered, in milliseconds.
+const LONGEST_WINDOW: usize = 10;
+
+/// A group has no more requests than this; others come with the next.
+const MOST_REQUESTS: usize = 1024;
+
 /// A request that waits for its batch, and where its answer goes.
-type Heard = (Request, oneshot::Sender<Result<Response, String>>);
+type Heard = (Request, Answer);
 
 /// The object. Everything is in [`Inner`], which the batch loop shares.
-#[durable_object(fetch)]
+#[wasm_bindgen]
 pub struct Room {
     inner: Rc<Inner>,
 }
@@ -84,8 +98,12 @@ struct Kept {
     journal_bytes: usize,
 }
 
-impl DurableObject for Room {
-    fn new(state: State, _env: Env) -> Self {
+#[wasm_bindgen]
+impl Room {
+    /// The runtime makes one for the name that is called.
+    #[wasm_bindgen(constructor)]
+    pub fn new(state: DurableObjectState, _env: Env) -> Self {
+        let state = State::from(state);
         let storage = state.storage();
         let room = state.id().name().unwrap_or_default();
         let site = packed::site();
@@ -108,40 +126,56 @@ impl DurableObject for Room {
         }
     }
 
-    async fn fetch(&self, mut req: worker::Request) -> worker::Result<worker::Response> {
-        let body = req.text().await?;
-        let request: Request = match serde_json::from_str(&body) {
-            Ok(request) => request,
-            Err(error) => return worker::Response::error(error.to_string(), 400),
-        };
-        if request.version > VERSION {
-            let message = format!("message version {}, known {VERSION}", request.version);
-            return worker::Response::error(message, 400);
-        }
-        #[cfg(feature = "planted-panic")]
-        super::planted::in_object(&body);
-        if self.inner.policy.is_none() {
-            return worker::Response::error("no such room in this version's site", 404);
-        }
-        let (answer, answered) = oneshot::channel();
-        self.inner.heard.borrow_mut().push((request, answer));
-        if !self.inner.batching.replace(true) {
-            wasm_bindgen_futures::spawn_local(run_batches(Rc::clone(&self.inner)));
-        }
-        match answered.await {
-            Ok(Ok(response)) => worker::Response::from_json(&response),
-            Ok(Err(message)) => worker::Response::error(message, 503),
-            Err(oneshot::Canceled) => worker::Response::error("the batch was lost", 503),
-        }
+    /// A request as text; the promise is of the response as text.
+    pub fn hear(&self, body: &str) -> Promise {
+        object::hear(body, |body, answer| hear(&self.inner, body, answer))
     }
+
+    /// The same by HTTP.
+    pub fn fetch(&self, request: &web_sys::Request) -> Promise {
+        let inner = Rc::clone(&self.inner);
+        object::fetch(request, move |body, answer| hear(&inner, body, answer))
+    }
+}
+
+fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
+    match catch_unwind(AssertUnwindSafe(|| understand(inner, body))) {
+        Ok(Ok(request)) => {
+            inner.heard.borrow_mut().push((request, answer));
+            if !inner.batching.replace(true) {
+                spawn_local(run_batches(Rc::clone(inner)));
+            }
+        }
+        Ok(Err(message)) => answer.fail(&message),
+        Err(_panic) => answer.fail("the room failed on this request"),
+    }
+}
+
+fn understand(inner: &Inner, body: &str) -> Result<Request, String> {
+    let request: Request = serde_json::from_str(body).map_err(|error| error.to_string())?;
+    if request.version > VERSION {
+        let version = request.version;
+        return Err(format!("message version {version}, known {VERSION}"));
+    }
+    #[cfg(feature = "planted-panic")]
+    super::planted::in_object(body);
+    if inner.policy.is_none() {
+        return Err("no such room in this version's site".to_owned());
+    }
+    Ok(request)
 }
 
 /// Handles what has been heard, batch after batch, until nothing is left.
 async fn run_batches(inner: Rc<Inner>) {
     let inner = Batching(inner);
     let inner = &inner.0;
+    let mut last = 0;
     loop {
-        let (requests, answers): (Vec<_>, Vec<_>) = inner.heard.take().into_iter().unzip();
+        if last > 1 {
+            Delay::from(Duration::from_millis(last.min(LONGEST_WINDOW) as u64)).await;
+        }
+        let (requests, answers) = inner.take_heard();
+        last = requests.len();
         if requests.is_empty() {
             break;
         }
@@ -152,16 +186,17 @@ async fn run_batches(inner: Rc<Inner>) {
         };
         match outcome {
             Ok(responses) => {
-                for (answer, response) in answers.into_iter().zip(responses) {
-                    // A caller that has gone away has timed out; it will ask again.
-                    let _ = answer.send(Ok(response));
+                let mut writer = Writer::default();
+                for (answer, response) in answers.iter().zip(&responses) {
+                    match writer.write(response) {
+                        Ok(text) => answer.give(&text),
+                        Err(error) => answer.fail(&error.to_string()),
+                    }
                 }
             }
             Err(message) => {
                 worker::console_error!("room: {message}");
-                for answer in answers {
-                    let _ = answer.send(Err(message.clone()));
-                }
+                answers.iter().for_each(|answer| answer.fail(&message));
             }
         }
     }
@@ -184,6 +219,13 @@ struct Committed {
 }
 
 impl Inner {
+    /// Takes what the next group is made of.
+    fn take_heard(&self) -> (Vec<Request>, Vec<Answer>) {
+        let mut heard = self.heard.borrow_mut();
+        let count = heard.len().min(MOST_REQUESTS);
+        heard.drain(..count).unzip()
+    }
+
     /// Decides and writes in one go. While this runs, the ledger is out of its cell: if it returns
     /// early or panics, the cell stays empty.
     fn commit(&self, requests: &[Request]) -> Result<Committed, String> {

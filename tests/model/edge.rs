@@ -8,11 +8,12 @@ use anteroom::gate::intent::Intent;
 use anteroom::gate::memory::{Memory, Renewed};
 use anteroom::gate::token::{Standing, Token};
 use anteroom::gate::visitor::Visitor;
-use anteroom::room::message::{Message, Reply, Request};
+use anteroom::room::message::{Message, Reply, Request, Response};
 use anteroom::room::number::TicketId;
+use anteroom::room::snapshot::Snapshot;
 use anteroom::time::{Instant, Span};
 
-use super::network::{Answered, Asked};
+use super::network::Asked;
 use super::printed::Printed;
 use super::scenario::{Plant, Scenario};
 
@@ -53,7 +54,7 @@ impl Edge<'_> {
         let Scenario { keys, room, .. } = self.scenario;
         let header = cookie.map(|text| format!("{}={text}", room.cookie.name));
         Visitor::recognize(keys, room, header.as_deref(), None, self.now)
-            .checked(self.memory.snapshot())
+            .checked(self.memory.snapshot().map(Arc::as_ref))
     }
 
     /// A visitor's request.
@@ -64,9 +65,9 @@ impl Edge<'_> {
             now: self.now,
             new_ticket: ticket,
             request: Request::default(),
+            known: self.memory.snapshot().cloned(),
         };
-        let known = self.memory.snapshot().cloned();
-        let step = self.deciding(&asked, known.as_ref()).decide();
+        let step = self.deciding(&asked, asked.known.as_deref()).decide();
         match step {
             Step::Pass | Step::Preflight => Met::NOTHING,
             Step::Admit(pass) => Met {
@@ -85,10 +86,7 @@ impl Edge<'_> {
                 ask: None,
             },
             Step::Ask(message) => {
-                let asked = Asked {
-                    request: Request::of(message),
-                    ..asked
-                };
+                let asked = asking(message, asked);
                 if self.memory.is_resting(self.now) {
                     return Met {
                         cookie: self.unanswered(&asked),
@@ -141,10 +139,7 @@ impl Edge<'_> {
                 } else {
                     Cookie::Keep
                 },
-                ask: Some(Asked {
-                    request: Request::of(message),
-                    ..asked
-                }),
+                ask: Some(asking(message, asked)),
             },
         }
     }
@@ -163,18 +158,24 @@ impl Edge<'_> {
             now: self.now,
             new_ticket: TicketId::new(0),
             request,
+            known: self.memory.snapshot().cloned(),
         })
     }
 
     /// The room has answered, and the visitor hears of it if `waits`.
-    pub(crate) fn hear(&mut self, asked: &Asked, answered: &Answered, waits: bool) -> Cookie {
-        let Answered { reply, snapshot } = answered.clone();
+    pub(crate) fn hear(&mut self, asked: &Asked, response: &Response, waits: bool) -> Cookie {
+        let known = asked.known.as_ref();
+        let of_this_life = known.filter(|known| response.life() == Some(known.incarnation));
+        let Some(snapshot) = response.snapshot.as_ref().or(of_this_life).cloned() else {
+            return self.unheard(asked);
+        };
+        let reply = response.replies.first().copied();
         let renewal = match (asked.request.messages.first(), reply) {
             (Some(Message::Renew { number, .. }), Some(reply)) => Some((*number, reply)),
             _ => None,
         };
         *self.memory = self.memory.with(|memory| {
-            memory.learn(snapshot.clone(), self.now);
+            memory.learn(Arc::clone(&snapshot), self.now);
             match renewal {
                 Some((number, Reply::Admitted { expires, .. })) if !waits => {
                     memory.remember_renewal(number, Renewed::Until(expires));
@@ -214,23 +215,23 @@ impl Edge<'_> {
         self.unanswered(asked)
     }
 
+    /// A relay has not answered: the call goes on to the room itself.
+    pub(crate) fn relay_unheard(&mut self) {
+        *self.memory = self.memory.with(|memory| memory.relay_fail(self.now));
+    }
+
     fn unanswered(&mut self, asked: &Asked) -> Cookie {
         match asked.request.messages.first() {
             // The old pass stays.
             None | Some(Message::Renew { .. }) => Cookie::Keep,
             Some(_) => {
-                let known = self.memory.snapshot().cloned();
-                let outcome = self.deciding(asked, known.as_ref()).unanswered();
+                let outcome = self.deciding(asked, asked.known.as_deref()).unanswered();
                 self.ends(outcome)
             }
         }
     }
 
-    fn deciding<'a>(
-        &'a self,
-        asked: &Asked,
-        snapshot: Option<&'a anteroom::room::snapshot::Snapshot>,
-    ) -> Deciding<'a> {
+    fn deciding<'a>(&'a self, asked: &Asked, snapshot: Option<&'a Snapshot>) -> Deciding<'a> {
         Deciding {
             room: &self.scenario.room,
             intent: asked.intent,
@@ -262,6 +263,17 @@ impl Edge<'_> {
                 Cookie::Set(standing)
             }
         }
+    }
+}
+
+/// The call for a message.
+fn asking(message: Message, asked: Asked) -> Asked {
+    Asked {
+        request: Request {
+            knows: asked.known.as_ref().map(|known| known.stamp()),
+            ..Request::of(message)
+        },
+        ..asked
     }
 }
 

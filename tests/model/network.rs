@@ -1,9 +1,12 @@
 //! What is on its way between an edge, a relay and the room.
 
+use std::sync::Arc;
+
 use anteroom::gate::intent::Intent;
 use anteroom::gate::visitor::Visitor;
-use anteroom::room::message::{Reply, Request, Response};
+use anteroom::room::message::{Request, Response};
 use anteroom::room::number::TicketId;
+use anteroom::room::relay::Part;
 use anteroom::room::snapshot::Snapshot;
 use anteroom::time::Instant;
 
@@ -13,9 +16,13 @@ use super::printed::Printed;
 /// never, or more than once.
 #[derive(Clone, Debug, Hash, PartialEq)]
 pub(crate) struct Call {
+    /// By which a relay knows it.
+    pub(crate) id: u8,
     /// Who waits for the answer; nobody once the edge has given up.
     pub(crate) waits: Option<usize>,
     pub(crate) edge: usize,
+    /// The relay that it goes through.
+    pub(crate) relay: Option<usize>,
     pub(crate) asked: Printed<Asked>,
     pub(crate) stage: Stage,
 }
@@ -29,6 +36,8 @@ pub(crate) struct Asked {
     pub(crate) new_ticket: TicketId,
     /// One message, or none where only a snapshot is wanted.
     pub(crate) request: Request,
+    /// The snapshot that the edge had.
+    pub(crate) known: Option<Arc<Snapshot>>,
 }
 
 /// How far a call has come.
@@ -36,26 +45,25 @@ pub(crate) struct Asked {
 pub(crate) enum Stage {
     /// On its way to the room.
     ToRoom,
-    /// A relay has it and will send it on with others.
-    AtRelay(usize),
-    /// On its way to the room together with others of this relay.
-    Bundled(usize),
-    /// On its way back, through this relay if any.
-    Answered(Option<usize>, Printed<Answered>),
+    /// Its relay has it and will send it on with others.
+    AtRelay,
+    /// Its relay has sent it on.
+    Bundled,
+    /// On its way back.
+    Answered(Printed<Response>),
 }
 
-/// What a call brings back.
-#[derive(Clone, Debug)]
-pub(crate) struct Answered {
-    pub(crate) reply: Option<Reply>,
-    pub(crate) snapshot: Snapshot,
+/// A request of a relay, on its way to the room.
+#[derive(Clone, Debug, Hash, PartialEq)]
+pub(crate) struct Bundle {
+    /// Who hears the response; nobody once the relay has vanished.
+    pub(crate) relay: Option<usize>,
+    pub(crate) sent: Printed<(Request, Vec<Part<u8>>)>,
 }
 
-impl Answered {
-    pub(crate) fn of(response: &Response) -> Self {
-        Self {
-            reply: response.replies.first().copied(),
-            snapshot: response.snapshot.clone(),
-        }
-    }
+/// Whom the room answers.
+#[derive(Clone, Debug, Hash, PartialEq)]
+pub(crate) enum Caller {
+    Edge(Call),
+    Relay(Bundle),
 }

@@ -12,7 +12,7 @@ use anteroom::room::policy::Policy;
 use anteroom::room::seed::Seed;
 use anteroom::time::Instant;
 
-use super::network::Call;
+use super::network::Caller;
 use super::printed::Printed;
 use super::scenario::Plant;
 
@@ -34,15 +34,25 @@ pub(crate) struct Room {
 pub(crate) struct Pending {
     pub(crate) row: Arc<[u8]>,
     /// The calls that wait for it, and what they will hear.
-    pub(crate) answers: Vec<(Call, Printed<Response>)>,
+    pub(crate) answers: Vec<(Caller, Printed<Response>)>,
+    pub(crate) counts: Counts,
     /// The limits under which it was decided: sessions, and admissions per minute.
     pub(crate) limits: (u32, u32),
+}
+
+/// What the room counts after a batch.
+#[derive(Clone, Copy, Debug, Hash, PartialEq)]
+pub(crate) struct Counts {
+    pub(crate) now: Instant,
+    pub(crate) active: u32,
+    pub(crate) admitted_last_minute: u32,
 }
 
 /// What a batch comes to.
 pub(crate) struct Decided {
     pub(crate) row: Option<Arc<[u8]>>,
     pub(crate) responses: Vec<Response>,
+    pub(crate) counts: Counts,
 }
 
 impl Room {
@@ -72,13 +82,20 @@ impl Room {
             None => Printed::new(self.load(now, plant)),
         };
         let mut batch = None;
-        self.memory = Some(ledger.with(|ledger| batch = Some(ledger.batch(now, policy, &sent))));
-        let batch = batch.unwrap();
+        let ledger = ledger.with(|ledger| batch = Some(ledger.batch(now, policy, &sent)));
+        let (batch, book) = (batch.unwrap(), ledger.book());
+        let counts = Counts {
+            now: book.time,
+            active: book.active(),
+            admitted_last_minute: book.admitted_last_minute(),
+        };
+        self.memory = Some(ledger);
         Decided {
             row: batch
                 .row
                 .map(|row| journal::encode_row(&row).unwrap().into()),
             responses: batch.responses.iter().map(over_the_wire).collect(),
+            counts,
         }
     }
 
@@ -122,7 +139,8 @@ pub(crate) fn decoded(row: &[u8]) -> Row {
     journal::decode_row(row).unwrap()
 }
 
-fn over_the_wire<T: serde::Serialize + serde::de::DeserializeOwned>(body: &T) -> T {
+/// A body as the other side reads it.
+pub(crate) fn over_the_wire<T: serde::Serialize + serde::de::DeserializeOwned>(body: &T) -> T {
     serde_json::from_str(&serde_json::to_string(body).unwrap()).unwrap()
 }
 

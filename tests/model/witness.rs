@@ -8,9 +8,11 @@ use anteroom::gate::token::Standing;
 use anteroom::room::ledger::book::Effect;
 use anteroom::room::ledger::journal::Row;
 use anteroom::room::ledger::{EXPIRY_GRACE, PLACE_KEPT};
-use anteroom::room::message::{Message, Reply, Response};
+use anteroom::room::message::{Message, Reply};
 use anteroom::room::number::{TicketId, TicketNumber};
 use anteroom::time::{Instant, Span};
+
+use super::room::Counts;
 
 pub(crate) const TOTAL: &str = "no grant while the active sessions are at the limit or above it";
 pub(crate) const RATE: &str = "no more grants in any 60 seconds than the limit";
@@ -115,11 +117,10 @@ impl Witness {
         }
     }
 
-    /// The room says this once its row is durable.
-    pub(crate) fn answered(&mut self, response: &Response) {
-        let snapshot = &response.snapshot;
-        let (active, now) = (snapshot.active as usize, snapshot.taken);
-        let admitted = snapshot.admitted_last_minute as usize;
+    /// What the room counts once a batch is durable.
+    pub(crate) fn counted(&mut self, counts: Counts) {
+        let (active, now) = (counts.active as usize, counts.now);
+        let admitted = counts.admitted_last_minute as usize;
         let exactly = self.admitted_within(MINUTE, now);
         // An admission may count for up to a tenth of a second longer.
         let at_most = self.admitted_within(MINUTE + Span::from_millis(100), now);

@@ -10,13 +10,14 @@ use anteroom::room::ledger::EXPIRY_GRACE;
 use anteroom::room::message::{Message, Reply, Request, Response, VERSION};
 use anteroom::room::number::TicketId;
 use anteroom::room::policy::Policy;
+use anteroom::room::relay::Relay;
 use anteroom::time::{Instant, Span};
 use stateright::{Model, Property};
 
 use super::edge::{Cookie, Edge, sign};
-use super::network::{Answered, Asked, Call, Stage};
+use super::network::{Asked, Bundle, Call, Caller, Stage};
 use super::printed::Printed;
-use super::room::{Pending, Room, decoded};
+use super::room::{Pending, Room, decoded, over_the_wire};
 use super::scenario::{Budget, Plant, ROUND, Scenario};
 use super::witness::{self, Witness};
 
@@ -38,9 +39,13 @@ pub(crate) struct World {
     room_latest: Instant,
     pub(crate) room: Room,
     memories: Vec<Printed<Memory>>,
+    relays: Vec<Printed<Relay<u8>>>,
     pub(crate) visitors: Vec<Visitor>,
     /// In the order of their making, which nothing depends on.
     pub(crate) calls: Vec<Call>,
+    bundles: Vec<Bundle>,
+    /// By which a relay will know the next call.
+    next_call: u8,
     limits: (u32, u32),
     pub(crate) left: Budget,
     /// Whether the patient visitor has asked in this round.
@@ -73,6 +78,8 @@ pub(crate) enum Action {
     Look(usize),
     /// The call reaches the room, which decides it as a batch of its own.
     Deliver(usize),
+    /// The same of a request of a relay.
+    DeliverBundle(usize),
     /// All that is on its way to the room reaches it as one batch.
     DeliverAll,
     /// The room's row is durable; the answers leave.
@@ -157,17 +164,21 @@ impl Model for Scenario {
         if left.looks > 0 {
             actions.extend((0..self.edges.len()).map(Action::Look));
         }
-        let mut to_room = 0;
+        let is_free = world.room.pending.is_none();
+        let mut to_room = world.bundles.len();
+        if is_free {
+            actions.extend((0..to_room).map(Action::DeliverBundle));
+        }
         for (index, call) in world.calls.iter().enumerate() {
             match call.stage {
-                Stage::ToRoom | Stage::Bundled(_) => {
+                Stage::ToRoom => {
                     to_room += 1;
-                    if world.room.pending.is_none() {
+                    if is_free {
                         actions.push(Action::Deliver(index));
                     }
                 }
-                Stage::AtRelay(_) => {}
-                Stage::Answered(..) => actions.push(Action::Answer(index)),
+                Stage::AtRelay | Stage::Bundled => {}
+                Stage::Answered(_) => actions.push(Action::Answer(index)),
             }
             if left.faults > 0 {
                 if call.waits.is_some() {
@@ -182,7 +193,7 @@ impl Model for Scenario {
                 }
             }
         }
-        if to_room > 1 && world.room.pending.is_none() {
+        if to_room > 1 && is_free {
             actions.push(Action::DeliverAll);
         }
         if world.room.pending.is_some() {
@@ -195,11 +206,9 @@ impl Model for Scenario {
             }
         }
         for relay in 0..self.relays {
-            if world
-                .calls
-                .iter()
-                .any(|call| call.stage == Stage::AtRelay(relay))
-            {
+            let has_some =
+                |call: &Call| call.relay == Some(relay) && matches!(call.stage, Stage::AtRelay);
+            if world.calls.iter().any(has_some) {
                 actions.push(Action::Forward(relay));
             }
             if left.vanishings > 0 {
@@ -271,6 +280,7 @@ impl World {
             room_latest: START,
             room: Room::new(START),
             memories: vec![Printed::new(Memory::default()); scenario.edges.len()],
+            relays: vec![Printed::new(Relay::default()); scenario.relays],
             visitors: vec![
                 Visitor {
                     requests: before,
@@ -279,6 +289,8 @@ impl World {
                 scenario.visitors
             ],
             calls: Vec::new(),
+            bundles: Vec::new(),
+            next_call: 0,
             limits: (
                 scenario.policy.total_active_users,
                 scenario.policy.new_users_per_minute,
@@ -326,17 +338,28 @@ impl World {
                 Some(())
             }
             Action::Deliver(index) => {
-                let calls = match self.calls[index].stage {
-                    Stage::Bundled(relay) => self.take(|call| call.stage == Stage::Bundled(relay)),
-                    _ => vec![self.calls.remove(index)],
-                };
-                self.decide(scenario, calls);
+                let call = self.calls.remove(index);
+                self.decide(scenario, vec![Caller::Edge(call)]);
+                Some(())
+            }
+            Action::DeliverBundle(index) => {
+                let bundle = self.bundles.remove(index);
+                self.decide(scenario, vec![Caller::Relay(bundle)]);
                 Some(())
             }
             Action::DeliverAll => {
-                let calls =
-                    self.take(|call| matches!(call.stage, Stage::ToRoom | Stage::Bundled(_)));
-                self.decide(scenario, calls);
+                let calls = std::mem::take(&mut self.calls);
+                let (sent, kept) = calls
+                    .into_iter()
+                    .partition(|call| call.stage == Stage::ToRoom);
+                self.calls = kept;
+                let sent: Vec<Call> = sent;
+                let bundles = std::mem::take(&mut self.bundles).into_iter();
+                let callers = sent.into_iter().map(Caller::Edge);
+                self.decide(
+                    scenario,
+                    callers.chain(bundles.map(Caller::Relay)).collect(),
+                );
                 Some(())
             }
             Action::Store => {
@@ -354,8 +377,8 @@ impl World {
                     } else {
                         self.has_lost_a_row = true;
                     }
-                    for (call, _) in pending.answers {
-                        self.fail(scenario, &call);
+                    for (caller, _) in pending.answers {
+                        self.fail_caller(scenario, caller);
                     }
                 }
                 self.room.crash();
@@ -363,10 +386,10 @@ impl World {
             }
             Action::Answer(index) => {
                 let call = self.calls.remove(index);
-                let Stage::Answered(_, answered) = &call.stage else {
+                let Stage::Answered(response) = &call.stage else {
                     return None;
                 };
-                self.hear(scenario, &call, answered);
+                self.hear(scenario, &call, response);
                 Some(())
             }
             Action::Lose(index) => {
@@ -392,11 +415,18 @@ impl World {
                 Some(())
             }
             Action::Forward(relay) => {
+                let (now, mut taken) = (self.now, None);
+                self.relays[relay] = self.relays[relay].with(|relay| taken = relay.take(now));
+                let sent = taken?;
                 for call in &mut self.calls {
-                    if call.stage == Stage::AtRelay(relay) {
-                        call.stage = Stage::Bundled(relay);
+                    if sent.1.iter().any(|part| part.to == call.id) {
+                        call.stage = Stage::Bundled;
                     }
                 }
+                self.bundles.push(Bundle {
+                    relay: Some(relay),
+                    sent: Printed::new(sent),
+                });
                 Some(())
             }
             Action::Vanish(relay) => self.vanish(scenario, relay),
@@ -438,7 +468,7 @@ impl World {
         self.witness.forget_passes(self.slowest(scenario));
         // Nobody hears what nobody waits for, but for what an edge remembers of a renewal.
         self.calls.retain(|call| {
-            let is_over = matches!(call.stage, Stage::Answered(..)) && call.waits.is_none();
+            let is_over = matches!(call.stage, Stage::Answered(_)) && call.waits.is_none();
             let message = call.asked.request.messages.first();
             !is_over || matches!(message, None | Some(Message::Renew { .. }))
         });
@@ -518,120 +548,144 @@ impl World {
     }
 
     fn send(&mut self, scenario: &Scenario, waits: Option<usize>, edge: usize, asked: Asked) {
-        let stage = match scenario.relays {
-            0 => Stage::ToRoom,
-            relays => Stage::AtRelay(edge % relays),
-        };
-        self.calls.push(Call {
+        let mut call = Call {
+            id: 0,
             waits,
             edge,
+            relay: None,
             asked: Printed::new(asked),
-            stage,
-        });
+            stage: Stage::ToRoom,
+        };
+        if scenario.relays > 0 {
+            let relay = edge % scenario.relays;
+            let (request, now) = (over_the_wire(&call.asked.request), self.now);
+            call.id = self.next_call;
+            self.next_call += 1;
+            call.relay = Some(relay);
+            let (mut at_once, id) = (None, call.id);
+            self.relays[relay] =
+                self.relays[relay].with(|relay| at_once = relay.hear(request, id, now));
+            call.stage = match at_once {
+                Some((response, _)) => Stage::Answered(Printed::new(over_the_wire(&response))),
+                None => Stage::AtRelay,
+            };
+        }
+        self.calls.push(call);
     }
 
-    fn take(&mut self, which: impl Fn(&Call) -> bool) -> Vec<Call> {
-        let (taken, kept) = self.calls.drain(..).partition(which);
-        self.calls = kept;
-        taken
-    }
-
-    /// The room hears these calls in one batch: bundled ones of a relay as one request.
-    fn decide(&mut self, scenario: &Scenario, calls: Vec<Call>) {
+    /// The room hears these calls in one batch.
+    fn decide(&mut self, scenario: &Scenario, callers: Vec<Caller>) {
         let policy = Policy {
             total_active_users: self.limits.0,
             new_users_per_minute: self.limits.1,
             ..scenario.policy
         };
-        let mut requests: Vec<(Stage, Request)> = Vec::new();
-        let mut places = Vec::new();
-        for call in &calls {
-            let sent = &call.asked.request;
-            match requests.last_mut() {
-                Some((stage @ Stage::Bundled(_), bundle)) if *stage == call.stage => {
-                    bundle.messages.extend(&sent.messages);
-                    bundle.polled.extend(&sent.polled);
-                    bundle.returned.extend(&sent.returned);
-                }
-                _ => requests.push((call.stage.clone(), sent.clone())),
-            }
-            let (request, message) = (
-                requests.len() - 1,
-                requests.last().unwrap().1.messages.len(),
-            );
-            places.push((request, message.saturating_sub(1)));
-        }
-        let sent: Vec<Request> = requests.into_iter().map(|(_, request)| request).collect();
+        let sent: Vec<Request> = callers
+            .iter()
+            .map(|caller| match caller {
+                Caller::Edge(call) => call.asked.request.clone(),
+                Caller::Relay(bundle) => bundle.sent.0.clone(),
+            })
+            .collect();
         let clock = self.room_clock();
         let decided = self.room.decide(clock, &policy, &sent, scenario.plant);
-        let answers = calls
-            .into_iter()
-            .zip(places)
-            .map(|(call, (request, message))| {
-                let whole = &decided.responses[request];
-                let asks = !call.asked.request.messages.is_empty();
-                let replies = whole.replies.get(message).filter(|_| asks);
-                let response = Response {
-                    version: VERSION,
-                    replies: replies.copied().into_iter().collect(),
-                    snapshot: whole.snapshot.clone(),
-                };
-                (call, Printed::new(response))
-            });
-        let mut pending = Pending {
-            answers: answers.collect(),
-            row: decided.row.clone().unwrap_or_else(|| Arc::from([])),
-            limits: self.limits,
+        let responses = decided.responses.into_iter().map(Printed::new);
+        let mut answers: Vec<_> = callers.into_iter().zip(responses).collect();
+        let Some(row) = decided.row else {
+            self.witness.counted(decided.counts);
+            return self.answer_all(answers);
         };
-        if decided.row.is_none() {
-            for (_, response) in &pending.answers {
-                self.witness.answered(response);
-            }
-            self.answer_all(pending.answers);
-            return;
-        }
         if scenario.plant == Some(Plant::AnswerBeforeDurable) {
-            self.answer_all(std::mem::take(&mut pending.answers));
+            self.answer_all(std::mem::take(&mut answers));
         }
-        self.room.pending = Some(pending);
+        self.room.pending = Some(Pending {
+            row,
+            answers,
+            counts: decided.counts,
+            limits: self.limits,
+        });
     }
 
     fn stored(&mut self, pending: &Pending) {
         self.room.store(Arc::clone(&pending.row));
         self.witness.stored(&decoded(&pending.row), pending.limits);
-        for (_, response) in &pending.answers {
-            self.witness.answered(response);
+        self.witness.counted(pending.counts);
+    }
+
+    fn answer_all(&mut self, answers: Vec<(Caller, Printed<Response>)>) {
+        for (caller, response) in answers {
+            match caller {
+                Caller::Edge(call) => {
+                    let stage = Stage::Answered(response);
+                    self.calls.push(Call { stage, ..call });
+                }
+                Caller::Relay(bundle) => self.split(&bundle, &response),
+            }
         }
     }
 
-    fn answer_all(&mut self, answers: Vec<(Call, Printed<Response>)>) {
-        for (call, response) in answers {
-            let through = match call.stage {
-                Stage::Bundled(relay) => Some(relay),
-                _ => None,
-            };
-            let stage = Stage::Answered(through, Printed::new(Answered::of(&response)));
-            self.calls.push(Call { stage, ..call });
+    /// A relay hands back what the room has answered.
+    fn split(&mut self, bundle: &Bundle, response: &Response) {
+        let Some(relay) = bundle.relay else {
+            return;
+        };
+        let ((_, parts), now) = (&*bundle.sent, self.now);
+        let mut responses = None;
+        self.relays[relay] =
+            self.relays[relay].with(|relay| responses = relay.split(response.clone(), parts, now));
+        for (part, response) in parts.iter().zip(responses.into_iter().flatten()) {
+            for call in self.calls.iter_mut().filter(|call| call.id == part.to) {
+                call.stage = Stage::Answered(Printed::new(over_the_wire(&response)));
+            }
         }
     }
 
-    fn hear(&mut self, scenario: &Scenario, call: &Call, answered: &Answered) {
-        let mut answered = answered.clone();
+    fn hear(&mut self, scenario: &Scenario, call: &Call, response: &Response) {
+        let mut response = response.clone();
         let message = call.asked.request.messages.first().copied();
-        if let (Some(message), Some(reply)) = (message, answered.reply) {
-            self.witness.told(message, reply, answered.snapshot.taken);
+        if let (Some(message), Some(reply)) = (message, response.replies.first()) {
+            self.witness.told(message, *reply, self.room_latest);
         }
         if scenario.plant == Some(Plant::FreeAtExpiry)
-            && let Some(Reply::Admitted { expires, .. }) = &mut answered.reply
+            && let Some(Reply::Admitted { expires, .. }) = response.replies.first_mut()
         {
             *expires = *expires + EXPIRY_GRACE;
         }
         let waits = call.waits.is_some();
         let cookie = self
             .edge(scenario, call.edge)
-            .hear(&call.asked, &answered, waits);
+            .hear(&call.asked, &response, waits);
         if let Some(visitor) = call.waits {
             self.give(scenario, visitor, cookie);
+        }
+    }
+
+    fn fail_caller(&mut self, scenario: &Scenario, caller: Caller) {
+        match caller {
+            Caller::Edge(call) => self.fail(scenario, &call),
+            Caller::Relay(bundle) => {
+                for part in bundle.relay.iter().flat_map(|_| &bundle.sent.1) {
+                    self.go_on_without_relay(scenario, part.to);
+                }
+            }
+        }
+    }
+
+    /// A relay has no answer to this call. Its edge asks the room itself.
+    fn go_on_without_relay(&mut self, scenario: &Scenario, id: u8) {
+        let calls = std::mem::take(&mut self.calls);
+        let (failed, kept): (Vec<Call>, _) = calls
+            .into_iter()
+            .partition(|call| call.id == id && call.relay.is_some());
+        self.calls = kept;
+        for call in failed.into_iter().filter(|call| call.waits.is_some()) {
+            self.edge(scenario, call.edge).relay_unheard();
+            self.calls.push(Call {
+                id: 0,
+                relay: None,
+                stage: Stage::ToRoom,
+                ..call
+            });
         }
     }
 
@@ -645,53 +699,59 @@ impl World {
 
     fn vanish(&mut self, scenario: &Scenario, relay: usize) -> Option<()> {
         self.left.vanishings -= 1;
-        let mut kept = Vec::new();
-        let mut is_idle = true;
-        for mut call in std::mem::take(&mut self.calls) {
-            let in_hand = match call.stage {
-                Stage::AtRelay(at) | Stage::Bundled(at) | Stage::Answered(Some(at), _) => {
-                    at == relay
+        self.relays[relay] = Printed::new(Relay::default());
+        for bundle in &mut self.bundles {
+            // The request has left the relay. It may still arrive.
+            bundle.relay = bundle.relay.filter(|of| *of != relay);
+        }
+        if let Some(pending) = &mut self.room.pending {
+            for (caller, _) in &mut pending.answers {
+                if let Caller::Relay(bundle) = caller {
+                    bundle.relay = bundle.relay.filter(|of| *of != relay);
                 }
-                Stage::ToRoom | Stage::Answered(None, _) => false,
-            };
-            if !in_hand {
-                kept.push(call);
-                continue;
             }
-            is_idle = false;
+        }
+        let in_hand = |call: &&Call| call.relay == Some(relay);
+        let ids: Vec<u8> = self
+            .calls
+            .iter()
+            .filter(in_hand)
+            .map(|call| call.id)
+            .collect();
+        for id in ids {
             if scenario.plant == Some(Plant::RelayAnswers) {
-                self.answer_from_memory(scenario, &call);
+                self.answer_from_memory(scenario, id);
             } else {
-                self.fail(scenario, &call);
-            }
-            if call.stage == Stage::Bundled(relay) {
-                // The request has left the relay. It may still arrive.
-                call.waits = None;
-                kept.push(call);
+                self.go_on_without_relay(scenario, id);
             }
         }
-        self.calls = kept;
-        if let Some(pending) = &self.room.pending
-            && pending
-                .answers
-                .iter()
-                .any(|(call, _)| call.stage == Stage::Bundled(relay))
-        {
-            is_idle = false;
-            let mut pending = pending.clone();
-            let mut unheard = Vec::new();
-            for (call, _) in &mut pending.answers {
-                if call.stage == Stage::Bundled(relay) {
-                    unheard.push(call.clone());
-                    call.waits = None;
-                }
-            }
-            for call in &unheard {
-                self.fail(scenario, call);
-            }
-            self.room.pending = Some(pending);
-        }
-        (!is_idle).then_some(())
+        Some(())
+    }
+
+    /// The planted bug of a relay that answers a renewal by itself.
+    fn answer_from_memory(&mut self, scenario: &Scenario, id: u8) {
+        let Some(index) = self.calls.iter().position(|call| call.id == id) else {
+            return;
+        };
+        let call = self.calls[index].clone();
+        let (Some(Message::Renew { number, .. }), Some(known)) =
+            (call.asked.request.messages.first(), &call.asked.known)
+        else {
+            return self.go_on_without_relay(scenario, id);
+        };
+        let reply = Reply::Admitted {
+            number: *number,
+            expires: self.now + scenario.policy.session,
+            provisional: false,
+        };
+        let response = Response {
+            version: VERSION,
+            replies: vec![reply],
+            life: Some(known.incarnation),
+            snapshot: Some(Arc::clone(known)),
+        };
+        self.calls.remove(index);
+        self.hear(scenario, &call, &response);
     }
 
     /// The planted bug of a relay that answers a renewal by itself.

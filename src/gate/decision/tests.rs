@@ -57,6 +57,8 @@ fn room() -> Room {
         origin_assertion: false,
         strip_cookie: false,
         poll_far_seconds: 20,
+        relay_above: 800,
+        relay_shards: 1,
         poll_near_seconds: 5,
     }
 }
@@ -406,6 +408,7 @@ fn what_the_room_replies_becomes_what_the_visitor_holds() {
     let reply = Reply::Waiting {
         number: number(130),
         joined: Some(NOW),
+        ahead: None,
     };
     let Outcome::Answer(told) = asked(Intent::Navigation, ticket()).settle(reply, &snapshot) else {
         panic!("not let in");

@@ -9,13 +9,16 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::door::Door;
+use super::lot::Lots;
 use super::rate::RateWindow;
 use super::reserve::{RESERVED_FOR, Reservation, Reservations};
 use super::slots::{Slot, Slots};
 use super::spent::Spent;
 use super::tickets::Tickets;
 use super::{EXPIRY_GRACE, PLACE_MEMORY};
+use crate::room::draw::DrawKey;
 use crate::room::number::{Incarnation, TicketId, TicketNumber};
+use crate::room::place::Place;
 use crate::room::seed::Seed;
 use crate::time::{Instant, Span};
 
@@ -35,10 +38,10 @@ pub enum Effect {
         /// Whose it is.
         ticket: TicketId,
     },
-    /// Every number up to this one may come to the door.
+    /// Everybody up to this place may come to the door.
     Called {
-        /// The highest number called.
-        up_to: TicketNumber,
+        /// The highest place called.
+        up_to: Place,
     },
     /// A called visitor has come while every slot was taken.
     CameToDoor {
@@ -84,6 +87,17 @@ pub enum Effect {
         /// How many it has used.
         used: u32,
     },
+    /// A pre-queue begins, and the room commits to the key of its draw.
+    DrawAnnounced {
+        /// The event's id.
+        event: [u8; 16],
+        /// When the event starts.
+        start: Instant,
+        /// The key.
+        key: DrawKey,
+    },
+    /// The pre-queue is over, and the key decides about the places of its numbers.
+    DrawHeld,
 }
 
 /// What a number stands for.
@@ -112,15 +126,15 @@ pub struct Book {
     pub time: Instant,
     /// The highest number given.
     pub issued: u64,
-    /// The highest number called.
+    /// The highest place called.
     pub called: u64,
-    /// Every number up to here is active, at the door or spent.
-    floor: u64,
+    /// Every place up to here is active, at the door or spent.
+    pub(super) floor: u64,
     slots: Slots,
-    spent: Spent,
+    pub(super) spent: Spent,
     rate: RateWindow,
     tickets: Tickets,
-    /// The calls since `floor`: the highest number and the time of each.
+    /// The calls since `floor`: the highest place and the time of each.
     calls: VecDeque<(u64, Instant)>,
     /// The visitors at the door.
     pub(super) door: Door,
@@ -131,6 +145,8 @@ pub struct Book {
     pub(super) seed: Seed,
     /// Slots that edges have taken for newcomers to come.
     pub(super) reservations: Reservations,
+    /// The draws of pre-queues.
+    pub(super) lots: Lots,
 }
 
 impl Book {
@@ -152,6 +168,7 @@ impl Book {
             calls: VecDeque::new(),
             door: Door::default(),
             revoked: VecDeque::new(),
+            lots: Lots::default(),
         }
     }
 
@@ -164,19 +181,31 @@ impl Book {
                 Standing::Active(slot)
             };
         }
+        let place = self.place_of(number);
         if number.get() > self.issued {
             Standing::Unknown
-        } else if self.spent.contains(number) {
+        } else if self.spent.contains(place) {
             Standing::Spent
-        } else if self.door.contains(number) {
+        } else if self.door.contains(place) {
             Standing::Called
-        } else if number.get() <= self.floor {
+        } else if place.get() <= self.floor {
             Standing::Spent
-        } else if number.get() <= self.called {
+        } else if place.get() <= self.called {
             Standing::Called
         } else {
             Standing::Waiting
         }
+    }
+
+    /// The place of `number` in line.
+    pub(super) fn place_of(&self, number: TicketNumber) -> Place {
+        self.lots.held.place_of(number)
+    }
+
+    /// The highest place that may be called.
+    pub(super) fn callable(&self) -> u64 {
+        let undrawn = self.lots.undrawn_from();
+        undrawn.map_or(self.issued, |first| first.saturating_sub(1))
     }
 
     /// Active sessions.
@@ -199,28 +228,30 @@ impl Book {
         TicketNumber::new(self.issued + 1).unwrap_or(TicketNumber::MAX)
     }
 
-    /// The called numbers that were called after `since` and have not come yet.
-    pub fn expected_since(&self, since: Instant) -> Vec<(TicketNumber, Instant)> {
+    /// The places that were called after `since` and whose visitor has not come yet.
+    pub fn expected_since(&self, since: Instant) -> Vec<(Place, Instant)> {
         let mut expected = Vec::new();
         let mut first = self.floor + 1;
         for &(up_to, at) in &self.calls {
             if at > since {
-                let numbers = (first..=up_to).filter_map(TicketNumber::new);
-                let not_come = numbers.filter(|number| {
-                    !self.door.contains(*number) && self.standing(*number) == Standing::Called
+                let places = (first..=up_to).map(Place::new);
+                let not_come = places.filter(|place| {
+                    let number = self.lots.held.number_at(*place);
+                    let standing = number.map(|number| self.standing(number));
+                    !self.door.contains(*place) && standing == Some(Standing::Called)
                 });
-                expected.extend(not_come.map(|number| (number, at)));
+                expected.extend(not_come.map(|place| (place, at)));
             }
             first = up_to + 1;
         }
         expected
     }
 
-    /// The waiting numbers whose visitor has left the line.
-    pub fn left(&self) -> Vec<TicketNumber> {
-        let waiting = (self.called + 1..=self.issued).filter_map(TicketNumber::new);
+    /// The waiting places whose visitor has left the line.
+    pub fn left(&self) -> Vec<Place> {
+        let waiting = (self.called + 1..=self.issued).map(Place::new);
         waiting
-            .filter(|number| self.spent.contains(*number))
+            .filter(|place| self.spent.contains(*place))
             .collect()
     }
 
@@ -241,7 +272,7 @@ impl Book {
         }
         let now = self.time;
         while let Some(number) = self.slots.expire_one(now) {
-            self.spent.insert(number);
+            self.spend(number);
         }
         self.rate.advance(now);
         self.tickets.advance(now);
@@ -256,6 +287,15 @@ impl Book {
             self.floor = up_to;
             self.spent.forget_up_to(up_to);
         }
+        self.forget_draws();
+    }
+
+    /// The turn of `number` is over. Up to the floor that goes without saying.
+    fn spend(&mut self, number: TicketNumber) {
+        let place = self.place_of(number);
+        if place.get() > self.floor {
+            self.spent.insert(place);
+        }
     }
 
     /// Applies one change at the room's present time.
@@ -267,15 +307,16 @@ impl Book {
                 self.tickets.insert(ticket, number, now);
             }
             Effect::Called { up_to } => self.call(up_to.get()),
-            Effect::CameToDoor { number } => self.door.ask(number, now, now),
+            Effect::CameToDoor { number } => self.door.ask(self.place_of(number), now, now),
             Effect::Admitted {
                 number,
                 expires,
                 provisional,
             } => {
-                // A newcomer who walks in was never called: their number is then the last one.
-                self.call(number.get());
-                self.door.remove(number);
+                // A newcomer who walks in was never called: their place is then the last one.
+                let place = self.place_of(number);
+                self.call(place.get());
+                self.door.remove(place);
                 self.rate.record(now, 1);
                 let slot = Slot {
                     admitted: now,
@@ -331,9 +372,14 @@ impl Book {
             Effect::Returned { reservation, used } => {
                 for number in self.reservations.give_back(reservation, used) {
                     self.slots.remove(number);
-                    self.spent.insert(number);
+                    let place = self.place_of(number);
+                    self.spent.insert(place);
                 }
             }
+            Effect::DrawAnnounced { event, start, key } => {
+                self.lots.announce(event, start, self.issued + 1, key);
+            }
+            Effect::DrawHeld => self.hold_draw(),
         }
     }
 
@@ -349,14 +395,14 @@ impl Book {
     }
 
     fn end(&mut self, number: TicketNumber) {
-        self.door.remove(number);
+        self.door.remove(self.place_of(number));
         let Some(slot) = self.slots.get(number) else {
-            self.spent.insert(number);
+            self.spend(number);
             return;
         };
         if self.revoked.len() < MOST_REVOKED {
             self.slots.remove(number);
-            self.spent.insert(number);
+            self.spend(number);
             self.revoked.push_back((number, slot.expires));
         } else {
             // The edges cannot be told, so the pass stays good, and its slot stays taken.

@@ -1,5 +1,5 @@
 //! The door: called visitors who have come while every slot was taken, in the order of their
-//! numbers.
+//! places.
 //!
 //! A visitor at the door holds the next slot against everybody behind them, but only while they may
 //! be expected to ask again: else a closed tab would keep a slot empty. How long that is follows
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::PLACE_MEMORY;
-use crate::room::number::TicketNumber;
+use crate::room::place::Place;
 use crate::time::{Instant, Span};
 
 /// The shortest and the longest time for which a place at the door is held between two polls.
@@ -29,23 +29,23 @@ struct Stand {
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(transparent)]
 pub(super) struct Door {
-    stands: BTreeMap<TicketNumber, Stand>,
+    stands: BTreeMap<Place, Stand>,
 }
 
 impl Door {
-    /// Whether `number` stands at the door, expected soon or not.
-    pub(super) fn contains(&self, number: TicketNumber) -> bool {
-        self.stands.contains_key(&number)
+    /// Whether `place` stands at the door, expected soon or not.
+    pub(super) fn contains(&self, place: Place) -> bool {
+        self.stands.contains_key(&place)
     }
 
-    /// `number` asks at `now`, having last asked at `previous`.
-    pub(super) fn ask(&mut self, number: TicketNumber, previous: Instant, now: Instant) {
-        let stand = self.stands.get(&number);
+    /// `place` asks at `now`, having last asked at `previous`.
+    pub(super) fn ask(&mut self, place: Place, previous: Instant, now: Instant) {
+        let stand = self.stands.get(&place);
         let gap = now.since(stand.map_or(previous, |stand| stand.last_poll.max(previous)));
         let hold = Span::from_millis(gap.as_millis().saturating_mul(3) / 2 + 5_000);
         let held_until = now + hold.clamp(SHORTEST_HOLD, LONGEST_HOLD);
         self.stands.insert(
-            number,
+            place,
             Stand {
                 last_poll: now,
                 held_until,
@@ -53,16 +53,21 @@ impl Door {
         );
     }
 
-    /// `number` is let in or has left.
-    pub(super) fn remove(&mut self, number: TicketNumber) {
-        self.stands.remove(&number);
+    /// `place` is let in or has left.
+    pub(super) fn remove(&mut self, place: Place) {
+        self.stands.remove(&place);
     }
 
-    /// How many hold a place before `number`, counted up to `enough`.
-    pub(super) fn held_before(&self, number: TicketNumber, now: Instant, enough: u32) -> u32 {
+    /// Whether somebody stands at the door with a place from `first` to `last`.
+    pub(super) fn any_within(&self, first: Place, last: Place) -> bool {
+        self.stands.range(first..=last).next().is_some()
+    }
+
+    /// How many hold a place before `place`, counted up to `enough`.
+    pub(super) fn held_before(&self, place: Place, now: Instant, enough: u32) -> u32 {
         let held = self
             .stands
-            .range(..number)
+            .range(..place)
             .filter(|(_, stand)| stand.held_until > now);
         u32::try_from(held.take(enough as usize).count()).unwrap_or(u32::MAX)
     }
@@ -74,12 +79,12 @@ impl Door {
     }
 
     /// Those who have not asked for so long that their place in line is lost.
-    pub(super) fn lapsed(&self, now: Instant) -> Vec<TicketNumber> {
+    pub(super) fn lapsed(&self, now: Instant) -> Vec<Place> {
         let lapsed = self
             .stands
             .iter()
             .filter(|(_, stand)| stand.last_poll + PLACE_MEMORY <= now);
-        lapsed.map(|(number, _)| *number).collect()
+        lapsed.map(|(place, _)| *place).collect()
     }
 
     /// Makes up for a time in which nobody could ask.
@@ -99,20 +104,20 @@ mod tests {
 
     #[test]
     fn a_place_at_the_door_is_held_for_as_long_as_the_visitor_polls_in_their_own_rhythm() {
-        let (first, second) = (TicketNumber::FIRST, TicketNumber::FIRST.next());
+        let (first, second) = (Place::new(1), Place::new(2));
         let at = Instant::from_secs;
         let mut door = Door::default();
         // A tab in front asks every 2 s, a hidden one every 60 s.
-        for (number, gap, held) in [(first, 2, 10), (first, 60, 95), (first, 30, 50)] {
-            door.remove(number);
-            door.ask(number, at(1000 - gap), at(1000));
+        for (place, gap, held) in [(first, 2, 10), (first, 60, 95), (first, 30, 50)] {
+            door.remove(place);
+            door.ask(place, at(1000 - gap), at(1000));
             assert_eq!(
                 door.held_before(second, at(1000 + held - 1), 9),
                 1,
                 "gap {gap}"
             );
             assert_eq!(door.held_before(second, at(1000 + held), 9), 0, "gap {gap}");
-            assert!(door.contains(number));
+            assert!(door.contains(place));
         }
         // A poll that is older than the last one seen does not lengthen the hold.
         door.ask(first, at(1000), at(1060));

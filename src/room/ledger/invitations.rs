@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::CLAIM_WINDOW;
-use crate::room::number::TicketNumber;
+use crate::room::place::Place;
 use crate::time::{Instant, Span};
 
 /// At most so many visitors are called for one free slot.
@@ -18,7 +18,7 @@ const MEMORY: f64 = 0.99;
 /// The open invitations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Invitations {
-    open: BTreeMap<TicketNumber, Instant>,
+    open: BTreeMap<Place, Instant>,
     came: f64,
     lapsed: f64,
 }
@@ -29,21 +29,21 @@ impl Invitations {
         u32::try_from(self.open.len()).unwrap_or(u32::MAX)
     }
 
-    /// `number` is called at `now` and expected to come.
-    pub(super) fn invite(&mut self, number: TicketNumber, now: Instant) {
-        self.open.insert(number, now);
+    /// `place` is called at `now` and expected to come.
+    pub(super) fn invite(&mut self, place: Place, now: Instant) {
+        self.open.insert(place, now);
     }
 
-    /// `number` has come, or has left the line and is not expected any more.
-    pub(super) fn close(&mut self, number: TicketNumber, came: bool) {
-        if self.open.remove(&number).is_some() && came {
+    /// `place` has come, or has left the line and is not expected any more.
+    pub(super) fn close(&mut self, place: Place, came: bool) {
+        if self.open.remove(&place).is_some() && came {
             self.note(1.0, 0.0);
         }
     }
 
     /// Closes the invitations that have been open for `CLAIM_WINDOW`.
     pub(super) fn advance(&mut self, now: Instant) {
-        // Calls go up in number and in time, so the longest open one comes first.
+        // Calls go up in place and in time, so the longest open one comes first.
         while let Some(entry) = self.open.first_entry() {
             if *entry.get() + CLAIM_WINDOW > now {
                 break;
@@ -81,16 +81,16 @@ mod tests {
     fn the_share_of_those_who_come_is_learnt_and_bounded() {
         let mut invitations = Invitations::default();
         assert_eq!(invitations.share(), 1.0);
-        let mut number = TicketNumber::FIRST;
+        let mut place = Place::new(1);
         let mut now = Instant::from_secs(0);
         for round in 0..2_000 {
-            invitations.invite(number, now);
+            invitations.invite(place, now);
             if round % 2 == 0 {
-                invitations.close(number, true);
+                invitations.close(place, true);
             }
             now = now + CLAIM_WINDOW;
             invitations.advance(now);
-            number = number.next();
+            place = Place::new(place.get() + 1);
         }
         assert!(
             (invitations.share() - 0.5).abs() < 0.02,
@@ -98,10 +98,10 @@ mod tests {
             invitations.share()
         );
         for _ in 0..2_000 {
-            invitations.invite(number, now);
+            invitations.invite(place, now);
             now = now + CLAIM_WINDOW;
             invitations.advance(now);
-            number = number.next();
+            place = Place::new(place.get() + 1);
         }
         assert_eq!(invitations.share(), 0.25);
         assert_eq!(invitations.open(), 0);

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::book::{Book, Effect};
+use super::lot::Lots;
 use super::reserve::Reservations;
 use crate::room::seed::Seed;
 use crate::time::{Instant, Span};
@@ -78,7 +79,7 @@ pub fn decode_book(bytes: &[u8], seed: Seed) -> Result<Book, Unreadable> {
     match split(bytes)? {
         (1, value) => {
             // Fields that come last are encoded last.
-            let added = (seed, Reservations::default());
+            let added = (seed, Reservations::default(), Lots::default());
             let added = postcard::to_extend(&added, value.to_vec());
             decode(&added.map_err(|error| Unreadable::Damaged(error.to_string()))?)
         }

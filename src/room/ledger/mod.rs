@@ -9,8 +9,8 @@
 //! - No number twice, no session that is not counted, no slot held by nobody for longer than
 //!   [`EXPIRY_GRACE`] after its pass.
 //!
-//! The promises rest on three rules. A slot is granted in one place only ([`Ledger::admit`]), after
-//! a check against both limits in the same call. Everything that was promised to a visitor is in the
+//! The promises rest on three rules. A slot is granted in two places only ([`Ledger::admit`], and
+//! [`reserve`] for an edge that expects many), after a check against both limits in the same call. Everything that was promised to a visitor is in the
 //! [`Book`], and the shell sends responses only once the batch's [`Row`] is durable. A pass says when
 //! it ends, and its slot stays taken for a little longer ([`EXPIRY_GRACE`]) than any edge honours it.
 //!
@@ -21,6 +21,8 @@ pub mod book;
 mod door;
 mod invitations;
 pub mod journal;
+mod load;
+mod lot;
 mod rate;
 mod reserve;
 mod returns;
@@ -32,20 +34,25 @@ mod throughput;
 mod tickets;
 mod waiters;
 
+use std::sync::Arc;
+
 pub use reserve::RESERVED_FOR;
 
 use book::{Book, Effect, Standing};
 use invitations::{Invitations, MOST_CALLS_PER_SLOT};
 use journal::Row;
+use load::Load;
 use returns::Returns;
 use throughput::Throughput;
 use waiters::Waiters;
 
 use super::message::{self, Message, Reply, Request, Response};
+use super::news::{Headline, News};
 use super::number::{Incarnation, TicketId, TicketNumber};
+use super::place::Place;
 use super::policy::{Admits, Policy};
 use super::seed::Seed;
-use super::snapshot::{Ahead, Snapshot};
+use super::snapshot::{Ahead, READS_SETS, Snapshot, Stamp};
 use crate::site::room::FirstPass;
 use crate::time::{Instant, Span};
 
@@ -96,6 +103,8 @@ pub struct Ledger {
     invitations: Invitations,
     throughput: Throughput,
     returns: Returns,
+    load: Load,
+    news: News,
 }
 
 impl Ledger {
@@ -126,14 +135,13 @@ impl Ledger {
         let silence = now.since(book.time).max(Span::from_millis(1));
         book.advance(now, silence);
         let now = book.time;
-        let birth = Instant::from_millis(book.incarnation.get());
         let mut invitations = Invitations::default();
-        for (number, at) in book.expected_since(now - CLAIM_WINDOW) {
-            invitations.invite(number, at);
+        for (place, at) in book.expected_since(now - CLAIM_WINDOW) {
+            invitations.invite(place, at);
         }
-        let mut waiters = Waiters::new(book.called + 1, book.issued, birth, now);
-        for number in book.left() {
-            waiters.left(number);
+        let mut waiters = Waiters::new(book.called + 1, book.issued, now);
+        for place in book.left() {
+            waiters.left(place);
         }
         Self {
             waiters,
@@ -144,6 +152,8 @@ impl Ledger {
             recovered: true,
             throughput: Throughput::default(),
             returns: Returns::default(),
+            load: Load::default(),
+            news: News::default(),
             book,
         }
     }
@@ -151,6 +161,11 @@ impl Ledger {
     /// The durable part, for a checkpoint.
     pub fn book(&self) -> &Book {
         &self.book
+    }
+
+    /// The room's time when a clock shows `now`. The policy of a batch is to be that of this time.
+    pub fn time(&self, now: Instant) -> Instant {
+        self.book.time.max(now)
     }
 
     /// Handles the requests of one window in their order, all at `now`.
@@ -169,16 +184,21 @@ impl Ledger {
             .collect();
         self.call(policy);
         let row = self.take_row();
-        let snapshot = self.snapshot(policy);
-        let respond = |replies| Response {
-            version: message::VERSION,
-            replies,
-            snapshot: snapshot.clone(),
-        };
-        Batch {
-            row,
-            responses: replies.into_iter().map(respond).collect(),
+        let stamp = Stamp(self.book.incarnation, self.book.sequence, self.book.time);
+        self.news.observe(self.headline(policy), stamp);
+        let mut shared = None;
+        let mut responses = Vec::with_capacity(requests.len());
+        for (request, replies) in requests.iter().zip(replies) {
+            let is_known = self.news.is_known_to(request.knows, stamp);
+            let mut shared = || Arc::clone(shared.get_or_insert_with(|| self.snapshot(policy)));
+            responses.push(Response {
+                version: message::VERSION,
+                replies,
+                life: Some(stamp.0),
+                snapshot: (!is_known).then(&mut shared),
+            });
         }
+        Batch { row, responses }
     }
 
     fn advance(&mut self, now: Instant, policy: &Policy) {
@@ -195,22 +215,30 @@ impl Ledger {
             self.invitations.excuse(silence);
             self.waiters.excuse(self.heard);
         }
-        for number in self.book.door.lapsed(self.book.time) {
-            self.record(Effect::Ended { number });
+        for place in self.book.door.lapsed(self.book.time) {
+            if let Some(number) = self.book.lots.held.number_at(place) {
+                self.record(Effect::Ended { number });
+            }
         }
+        self.draw_lots(policy.drawing);
         self.invitations.advance(self.book.time);
         self.returns.advance(self.book.time);
+        self.load.advance(self.book.time, policy.relays);
+        self.waiters.advance(self.book.time, policy.absent_after());
         let queueing = !self.may_walk_in(policy);
         self.throughput.observe(queueing, self.book.time);
         self.call(policy);
     }
 
     fn hear(&mut self, request: &Request) {
-        for number in &request.polled {
-            self.waiters.polled(*number, self.book.time);
+        self.load.hear(request.gathered);
+        for number in request.polled.iter().copied().chain(request.polls.iter()) {
+            let place = self.book.place_of(number);
+            self.waiters.polled(place, self.book.time);
         }
-        for number in &request.returned {
-            self.returns.returned(*number);
+        let returned = request.returned.iter().copied();
+        for number in returned.chain(request.returns.iter()) {
+            self.returns.returned(number);
         }
     }
 
@@ -296,6 +324,7 @@ impl Ledger {
             Reply::Waiting {
                 number,
                 joined: Some(self.book.time),
+                ahead: Some(self.ahead_of(number)),
             }
         }
     }
@@ -303,26 +332,27 @@ impl Ledger {
     /// A called visitor asks to come in. They do if there are more free slots than visitors at the
     /// door before them.
     fn claim(&mut self, policy: &Policy, number: TicketNumber, last_poll: Instant) -> Reply {
-        self.invitations.close(number, true);
+        let place = self.book.place_of(number);
+        self.invitations.close(place, true);
         let free = self.free(policy);
         let now = self.book.time;
         let ahead = self
             .book
             .door
-            .held_before(number, now, free.saturating_add(1));
+            .held_before(place, now, free.saturating_add(1));
         if free > ahead {
             return self.admit(policy, number, false);
         }
-        if !self.book.door.contains(number) {
+        if !self.book.door.contains(place) {
             self.record(Effect::CameToDoor { number });
         }
         // Edge clocks may be off; what lies ahead of the room's is no gap at all.
-        self.book.door.ask(number, last_poll.min(now), now);
-        let ahead = self.book.door.held_before(number, now, u32::MAX);
+        self.book.door.ask(place, last_poll.min(now), now);
+        let ahead = self.book.door.held_before(place, now, u32::MAX);
         Reply::AtDoor { number, ahead }
     }
 
-    /// The one place where a slot is granted. The caller has checked [`Ledger::free`].
+    /// Grants a slot to a visitor. The caller has checked [`Ledger::free`].
     fn admit(&mut self, policy: &Policy, number: TicketNumber, provisional: bool) -> Reply {
         let expires = self.book.time + Self::life(policy, provisional);
         self.record(Effect::Admitted {
@@ -348,11 +378,24 @@ impl Ledger {
     }
 
     fn keep_waiting(&mut self, number: TicketNumber) -> Reply {
-        self.waiters.polled(number, self.book.time);
+        self.waiters
+            .polled(self.book.place_of(number), self.book.time);
         Reply::Waiting {
             number,
             joined: None,
+            ahead: Some(self.ahead_of(number)),
         }
+    }
+
+    /// How many live visitors come before one in line.
+    fn ahead_of(&self, number: TicketNumber) -> u32 {
+        self.called()
+            .saturating_add(self.waiters.before(self.book.place_of(number)))
+    }
+
+    /// Called visitors who are not in yet and are counted on.
+    fn called(&self) -> u32 {
+        self.invitations.open() + self.book.door.held(self.book.time)
     }
 
     fn renew(&mut self, policy: &Policy, number: TicketNumber, from: Incarnation) -> Reply {
@@ -390,11 +433,11 @@ impl Ledger {
         match self.standing(number, from) {
             Standing::Unknown | Standing::Spent => {}
             Standing::Waiting => {
-                self.waiters.left(number);
+                self.waiters.left(self.book.place_of(number));
                 self.record(Effect::Ended { number });
             }
             Standing::Called | Standing::Active(_) => {
-                self.invitations.close(number, false);
+                self.invitations.close(self.book.place_of(number), false);
                 self.record(Effect::Ended { number });
             }
         }
@@ -411,15 +454,14 @@ impl Ledger {
         let at_door = self.book.door.held(now);
         let share = self.invitations.share();
         let mut called = self.book.called;
-        while let Some(number) = TicketNumber::new(called + 1)
-            && number.get() <= self.book.issued
-        {
+        while called < self.book.callable() {
+            let place = Place::new(called + 1);
             let open = self.invitations.open();
             let expected = f64::from(at_door) + f64::from(open) * share;
             let enough = at_door > free
                 || expected + share / 2.0 >= f64::from(free)
                 || open >= free.saturating_mul(MOST_CALLS_PER_SLOT);
-            let spent = self.book.standing(number) == Standing::Spent;
+            let spent = self.book.spent.contains(place);
             if enough && !spent {
                 break;
             }
@@ -429,11 +471,12 @@ impl Ledger {
                 .call_first(now, policy.absent_after())
                 .unwrap_or(false);
             if present && !spent {
-                self.invitations.invite(number, now);
+                self.invitations.invite(place, now);
             }
-            called = number.get();
+            called = place.get();
         }
-        if let Some(up_to) = TicketNumber::new(called).filter(|_| called > self.book.called) {
+        if called > self.book.called {
+            let up_to = Place::new(called);
             self.record(Effect::Called { up_to });
         }
     }
@@ -458,14 +501,9 @@ impl Ledger {
             Admits::Nobody => false,
             Admits::Everybody => true,
             Admits::InOrder => {
-                self.book.called == self.book.issued && self.free(policy) > self.expected_at_door()
+                self.book.called == self.book.issued && self.free(policy) > self.called()
             }
         }
-    }
-
-    /// How many of the called are expected to take a slot.
-    fn expected_at_door(&self) -> u32 {
-        self.invitations.open() + self.book.door.held(self.book.time)
     }
 
     fn first_pass_is_provisional(&self, policy: &Policy) -> bool {
@@ -495,13 +533,26 @@ impl Ledger {
         })
     }
 
-    fn snapshot(&mut self, policy: &Policy) -> Snapshot {
+    fn headline(&self, policy: &Policy) -> Headline {
+        Headline {
+            queueing: !self.may_walk_in(policy),
+            provisional: self.first_pass_is_provisional(policy),
+            relays: self.load.relays(policy.relays),
+        }
+    }
+
+    fn snapshot(&mut self, policy: &Policy) -> Arc<Snapshot> {
         let now = self.book.time;
-        let called = self.expected_at_door();
+        let called = self.called();
         let spare = self.spare(policy);
+        let Headline {
+            queueing,
+            provisional,
+            relays,
+        } = self.headline(policy);
         let drawing = self.waiters.draw(now, policy.absent_after());
         let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));
-        Snapshot {
+        Arc::new(Snapshot {
             incarnation: self.book.incarnation,
             sequence: self.book.sequence,
             taken: now,
@@ -513,11 +564,15 @@ impl Ledger {
             queued: drawing.queued,
             admissions_per_minute: self.throughput.per_minute(now),
             ahead: drawing.points.iter().map(behind).collect(),
-            queueing: !self.may_walk_in(policy),
+            queueing,
             spare,
-            provisional: self.first_pass_is_provisional(policy),
+            provisional,
             revoked: self.book.revoked(),
-        }
+            announced: self.book.lots.announcement(),
+            draws: self.book.lots.held.clone(),
+            reads: READS_SETS,
+            relays,
+        })
     }
 }
 

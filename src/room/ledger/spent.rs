@@ -1,15 +1,15 @@
-//! The numbers whose turn is over, kept as ranges.
+//! The places whose turn is over, kept as ranges.
 //!
-//! Sessions end roughly in the order of their numbers, so the ranges stay few: between two of them
-//! lies at least one number that still waits or is active.
+//! Sessions end roughly in the order of their places, so the ranges stay few: between two of them
+//! lies at least one place that still waits or is active.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::room::number::TicketNumber;
+use crate::room::place::Place;
 
-/// A set of numbers, stored as ranges from the first to the last number of each.
+/// A set of places, stored as ranges from the first to the last place of each.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(transparent)]
 pub(super) struct Spent {
@@ -17,31 +17,52 @@ pub(super) struct Spent {
 }
 
 impl Spent {
-    /// Whether `number` is spent.
-    pub(super) fn contains(&self, number: TicketNumber) -> bool {
-        let number = number.get();
+    /// Whether `place` is spent.
+    pub(super) fn contains(&self, place: Place) -> bool {
+        let place = place.get();
         self.ranges
-            .range(..=number)
+            .range(..=place)
             .next_back()
-            .is_some_and(|(_, &last)| number <= last)
+            .is_some_and(|(_, &last)| place <= last)
     }
 
-    /// Adds `number`, joining it with the ranges beside it.
-    pub(super) fn insert(&mut self, number: TicketNumber) {
-        if self.contains(number) {
+    /// Adds `place`, joining it with the ranges beside it.
+    pub(super) fn insert(&mut self, place: Place) {
+        if self.contains(place) {
             return;
         }
-        let number = number.get();
-        let last = self.ranges.remove(&(number + 1)).unwrap_or(number);
-        match self.ranges.range_mut(..number).next_back() {
-            Some((_, end)) if *end + 1 == number => *end = last,
+        let place = place.get();
+        let last = self.ranges.remove(&(place + 1)).unwrap_or(place);
+        match self.ranges.range_mut(..place).next_back() {
+            Some((_, end)) if *end + 1 == place => *end = last,
             _ => {
-                self.ranges.insert(number, last);
+                self.ranges.insert(place, last);
             }
         }
     }
 
-    /// Forgets every number up to `floor`: what is told otherwise need not be kept.
+    /// Takes out what lies from `first` to `last`, and tells it.
+    pub(super) fn take(&mut self, first: u64, last: u64) -> Vec<u64> {
+        let mut behind = self.ranges.split_off(&first);
+        let mut taken = Vec::new();
+        // One range may begin before, and one may end behind.
+        if let Some((_, end)) = self.ranges.range_mut(..first).next_back()
+            && *end >= first
+        {
+            behind.insert(first, std::mem::replace(end, first - 1));
+        }
+        let mut after = behind.split_off(&(last + 1));
+        for (from, to) in behind {
+            taken.extend(from..=to.min(last));
+            if to > last {
+                after.insert(last + 1, to);
+            }
+        }
+        self.ranges.append(&mut after);
+        taken
+    }
+
+    /// Forgets every place up to `floor`: what is told otherwise need not be kept.
     pub(super) fn forget_up_to(&mut self, floor: u64) {
         let above = self.ranges.split_off(&(floor + 1));
         let straddling = self
@@ -73,13 +94,17 @@ mod tests {
             let mut spent = Spent::default();
             let mut plain = BTreeSet::new();
             for number in numbers {
-                spent.insert(TicketNumber::new(number).unwrap());
+                spent.insert(Place::new(number));
                 plain.insert(number);
             }
+            let (from, to) = (floor.max(1), floor + 9);
+            let taken = spent.take(from, to);
+            prop_assert!(taken.iter().eq(plain.range(from..=to)));
+            plain.retain(|number| !(from..=to).contains(number));
             spent.forget_up_to(floor);
             plain.retain(|number| *number > floor);
             for number in 1..61 {
-                let same = spent.contains(TicketNumber::new(number).unwrap());
+                let same = spent.contains(Place::new(number));
                 prop_assert_eq!(same, plain.contains(&number));
             }
             let gaps = plain.iter().filter(|number| !plain.contains(&(*number + 1))).count();

@@ -10,6 +10,7 @@ mod reference;
 use proptest::prelude::*;
 
 use super::*;
+use crate::room::policy::RelayPolicy;
 use reference::Reference;
 
 const START: Instant = Instant::from_secs(1_800_000_000);
@@ -25,6 +26,8 @@ fn policy(total: u32, rate: u32) -> Policy {
         admits: Admits::InOrder,
         first_pass: FirstPass::Full,
         poll_far: Span::from_secs(20),
+        drawing: None,
+        relays: RelayPolicy::default(),
     }
 }
 
@@ -94,7 +97,7 @@ impl Watched {
             .flat_map(|response| response.replies.clone())
             .collect();
         if let Some(response) = batch.responses.last() {
-            let (new, old) = (&response.snapshot, &self.snapshot);
+            let (new, old) = (response.snapshot.as_deref().unwrap(), &self.snapshot);
             assert!(!old.supersedes(new), "{new:?} after {old:?}");
             self.reference.hear(&self.policy, messages, &replies, new);
             self.reference.compare_standings(self.ledger.book());
@@ -358,7 +361,8 @@ fn a_kept_copy_of_a_spent_token_gets_one_new_number_behind_everybody() {
         room.claim(2),
         Reply::Waiting {
             number: number(4),
-            joined: None
+            joined: None,
+            ahead: Some(1),
         }
     );
 }
@@ -423,7 +427,7 @@ fn those_who_stopped_polling_are_skipped() {
             ..Request::default()
         };
         let batch = room.ledger.batch(room.clock, &room.policy, &[request]);
-        batch.responses[0].snapshot.clone()
+        batch.responses[0].snapshot.clone().unwrap()
     };
     for _ in 0..10 {
         room.pass_time(20);
@@ -574,7 +578,7 @@ fn revoked_passes_are_told_until_they_run_out_and_beyond_the_list_slots_stay_tak
     };
     let messages: Vec<_> = (1..=most + 1).map(leave).map(Request::of).collect();
     let batch = room.ledger.batch(room.clock, &room.policy, &messages);
-    let snapshot = &batch.responses[0].snapshot;
+    let snapshot = batch.responses[0].snapshot.as_ref().unwrap();
     assert_eq!(snapshot.revoked.len(), book::MOST_REVOKED);
     assert_eq!(
         snapshot.active, 2,
@@ -585,14 +589,11 @@ fn revoked_passes_are_told_until_they_run_out_and_beyond_the_list_slots_stay_tak
         Standing::Spent
     );
     let later = room.clock + Span::from_secs(305);
-    let snapshot = &room
+    let batch = room
         .ledger
-        .batch(later, &room.policy, &[Request::default()])
-        .responses[0];
-    assert_eq!(
-        (snapshot.snapshot.revoked.len(), snapshot.snapshot.active),
-        (0, 0)
-    );
+        .batch(later, &room.policy, &[Request::default()]);
+    let snapshot = batch.responses[0].snapshot.as_ref().unwrap();
+    assert_eq!((snapshot.revoked.len(), snapshot.active), (0, 0));
 }
 
 #[test]
@@ -738,4 +739,27 @@ fn a_checkpoint_of_an_older_format_is_migrated_and_loses_nothing() {
         journal::decode_book(&newer, SEED),
         Err(journal::Unreadable::Format(_))
     ));
+}
+
+#[test]
+fn a_snapshot_is_left_out_for_those_who_know_a_recent_one_until_the_room_queues() {
+    let mut room = Watched::new(policy(2, 1_000));
+    room.arrive(1);
+    let knows = Some(room.snapshot.stamp());
+    let mut ask = |ticket, millis| {
+        let now = room.clock + Span::from_millis(millis);
+        let arrive = Request::of(Message::Arrive {
+            ticket: TicketId::new(ticket),
+            returning: false,
+        });
+        let unknowing = arrive.clone();
+        let knowing = Request { knows, ..arrive };
+        let batch = room.ledger.batch(now, &room.policy, &[knowing, unknowing]);
+        assert!(batch.responses[1].snapshot.is_some());
+        assert_eq!(batch.responses[0].life(), batch.responses[1].life());
+        batch.responses[0].snapshot.is_some()
+    };
+    assert!(!ask(1, 10));
+    assert!(ask(1, 1_000), "theirs is old");
+    assert!(ask(2, 20), "now newcomers wait, and every edge is to know");
 }

@@ -1,12 +1,17 @@
-//! Who still waits: the last poll of every number that has not been called.
+//! Who still waits: about when each place that has not been called has polled last.
 //!
 //! An estimate, fed by the reports of the edges. Nothing here decides who gets in; it decides who
 //! counts as a person ahead, and for whom no slot is kept free. Not stored: after a restart
 //! everybody counts as present until they have had the time to poll.
+//!
+//! Ten million may wait, and each of them polls. So a place takes one byte, a poll sets it, and
+//! nothing but a draw ever looks at all bytes at once: places stand in blocks that know how many of theirs are
+//! present, and every second a part of the blocks is swept for those who are present no more.
 
 use std::collections::VecDeque;
 
-use crate::room::number::TicketNumber;
+use super::PLACE_KEPT;
+use crate::room::place::{Draw, Place};
 use crate::room::snapshot::Ahead;
 use crate::time::{Instant, Span};
 
@@ -14,17 +19,51 @@ use crate::time::{Instant, Span};
 /// line that is told to edges stands for an eighth more people than the one before.
 const COUNTED_ONE_BY_ONE: u32 = 64;
 
-/// Above this many waiters the line is drawn anew at most once a second.
-const DRAWN_AT_ONCE: usize = 2048;
-const REDRAW_AFTER: Span = Span::from_millis(1000);
+/// Above this many present the line is drawn anew no more often than this.
+const DRAWN_AT_ONCE: u32 = 2048;
+const REDRAW_AFTER: Span = Span::from_millis(250);
 
-/// The last polls of the numbers from `base` on, in seconds after `birth`; 0 for one who has left.
+/// Places in a block.
+const BLOCK: usize = 1024;
+
+/// A line of no more blocks than this is swept whole for each drawing; a longer one in so many steps
+/// of a second each.
+const SWEPT_AT_ONCE: usize = 16;
+const SWEEP_STEPS: u64 = 8;
+
+/// Who has left, or never was.
+const LEFT: u8 = 0;
+
+/// The bit of a byte that says whether its visitor is counted as present. The other seven say when it
+/// has polled: in ticks of four seconds, counted from [`FIRST_TICK`] to 127 and round again, in
+/// 504 s. Before that, once the last poll is longer ago than any place is kept, they say [`GONE`].
+const PRESENT: u8 = 0x80;
+const GONE: u8 = 1;
+const FIRST_TICK: u8 = 2;
+const TICKS: u64 = 126;
+const TICK_SECS: u64 = 4;
+
+/// The places that have not been called.
 #[derive(Clone, Debug)]
 pub(super) struct Waiters {
-    birth: Instant,
+    /// The first in line.
     base: u64,
-    last_polls: VecDeque<u32>,
+    /// One more than the last.
+    end: u64,
+    /// The first place of the first block.
+    start: u64,
+    blocks: VecDeque<Block>,
+    present: u32,
+    /// The block to be swept next, and when the last ones were.
+    sweep: (usize, Instant),
     drawing: Option<(Instant, Drawing)>,
+}
+
+/// The bytes of [`BLOCK`] places, and how many of them are present.
+#[derive(Clone, Debug)]
+struct Block {
+    bytes: Box<[u8]>,
+    present: u32,
 }
 
 /// The line as it is told to edges.
@@ -37,77 +76,144 @@ pub(super) struct Drawing {
 }
 
 impl Waiters {
-    /// The numbers from `base` up to `issued`, all present at `now`.
-    pub(super) fn new(base: u64, issued: u64, birth: Instant, now: Instant) -> Self {
+    /// The places from `base` up to `issued`, all present at `now`.
+    pub(super) fn new(base: u64, issued: u64, now: Instant) -> Self {
         let mut waiters = Self {
-            birth,
             base,
-            last_polls: VecDeque::new(),
+            end: base,
+            start: base,
+            blocks: VecDeque::new(),
+            present: 0,
+            sweep: (0, now),
             drawing: None,
         };
-        let present = waiters.seconds(now);
-        let waiting = usize::try_from((issued + 1).saturating_sub(base)).unwrap_or(usize::MAX);
-        waiters.last_polls.resize(waiting, present);
+        for _ in base..=issued {
+            waiters.join(now);
+        }
         waiters
     }
 
-    /// Seconds since one second before the birth, so that no poll is noted as 0.
-    fn seconds(&self, at: Instant) -> u32 {
-        u32::try_from(at.since(self.birth).as_secs() + 1).unwrap_or(u32::MAX)
-    }
-
-    /// The number after the last one that was given joins the line.
+    /// The place after the last one joins the line.
     pub(super) fn join(&mut self, now: Instant) {
-        let now = self.seconds(now);
-        self.last_polls.push_back(now);
-        self.drawing = None;
+        let index = (self.end - self.start) as usize;
+        if index / BLOCK == self.blocks.len() {
+            self.blocks.push_back(Block {
+                bytes: vec![LEFT; BLOCK].into(),
+                present: 0,
+            });
+        }
+        self.end += 1;
+        self.note(index, PRESENT | tick(now));
     }
 
-    /// `number` has polled.
-    pub(super) fn polled(&mut self, number: TicketNumber, now: Instant) {
-        let now = self.seconds(now);
-        if let Some(last_poll) = self.entry(number) {
-            *last_poll = now;
+    /// `place` has polled.
+    pub(super) fn polled(&mut self, place: Place, now: Instant) {
+        if let Some(index) = self.index(place)
+            && self.byte(index) != LEFT
+        {
+            self.note(index, PRESENT | tick(now));
         }
     }
 
     /// Makes up for a time in which nobody could poll: everybody in line is present at `now`.
     pub(super) fn excuse(&mut self, now: Instant) {
-        let now = self.seconds(now);
-        for last_poll in self
-            .last_polls
-            .iter_mut()
-            .filter(|last_poll| **last_poll > 0)
-        {
-            *last_poll = now;
+        let now = PRESENT | tick(now);
+        self.present = 0;
+        for block in &mut self.blocks {
+            block.present = 0;
+            for byte in block.bytes.iter_mut().filter(|byte| **byte != LEFT) {
+                *byte = now;
+                block.present += 1;
+            }
+            self.present += block.present;
         }
         self.drawing = None;
     }
 
-    /// `number` has left the line.
-    pub(super) fn left(&mut self, number: TicketNumber) {
-        if let Some(last_poll) = self.entry(number) {
-            *last_poll = 0;
-            self.drawing = None;
+    /// `place` has left the line.
+    pub(super) fn left(&mut self, place: Place) {
+        if let Some(index) = self.index(place) {
+            self.note(index, LEFT);
         }
     }
 
-    /// The first number in line is called or admitted: takes it out and tells whether it was
+    /// The draw is held: everybody in it takes the last poll along to their new place. Nobody in it
+    /// has been called.
+    pub(super) fn shuffle(&mut self, draw: &Draw) {
+        let Some(first) = self.index(Place::new(draw.first)) else {
+            return;
+        };
+        let before: Vec<u8> = (first..)
+            .zip(0..draw.count)
+            .map(|(index, _)| self.byte(index))
+            .collect();
+        for (byte, place) in before.into_iter().zip(draw.permutation().places()) {
+            self.note(first + place as usize, byte);
+        }
+        self.drawing = None;
+    }
+
+    /// The first place in line is called or admitted: takes it out and tells whether it was
     /// present.
     pub(super) fn call_first(&mut self, now: Instant, absent_after: Span) -> Option<bool> {
-        let last_poll = self.last_polls.pop_front()?;
+        if self.base == self.end {
+            return None;
+        }
+        let index = (self.base - self.start) as usize;
+        let byte = self.byte(index);
+        self.note(index, LEFT);
         self.base += 1;
-        self.drawing = None;
-        Some(self.is_present(last_poll, self.seconds(now), absent_after))
+        if index + 1 == BLOCK {
+            self.blocks.pop_front();
+            self.start += BLOCK as u64;
+            self.sweep.0 = self.sweep.0.saturating_sub(1);
+        }
+        Some(byte & PRESENT != 0 && !is_older(byte, tick(now), absent_after))
     }
 
-    /// The line as of `now`, or of up to a second before when it is long.
-    pub(super) fn draw(&mut self, now: Instant, absent_after: Span) -> &Drawing {
-        let fresh = self.drawing.as_ref().is_some_and(|(drawn, _)| {
-            self.last_polls.len() > DRAWN_AT_ONCE && now < *drawn + REDRAW_AFTER
+    /// How many before `place` are present.
+    pub(super) fn before(&self, place: Place) -> u32 {
+        let index = (place.get().clamp(self.start, self.end) - self.start) as usize;
+        let whole = self.blocks.iter().take(index / BLOCK);
+        let whole: u32 = whole.map(|block| block.present).sum();
+        let part = self.blocks.get(index / BLOCK).map_or(0, |block| {
+            let before = block.bytes.iter().take(index % BLOCK);
+            before.filter(|byte| **byte & PRESENT != 0).count() as u32
         });
-        if !fresh {
-            self.drawing = Some((now, self.drawn(now, absent_after)));
+        whole + part
+    }
+
+    /// Sweeps the blocks whose turn it is.
+    pub(super) fn advance(&mut self, now: Instant, absent_after: Span) {
+        let (first, last) = self.sweep;
+        let steps = now.since(last).as_secs();
+        if steps == 0 {
+            return;
+        }
+        let all = self.blocks.len();
+        let count = match usize::try_from(steps) {
+            Ok(steps) if steps < SWEEP_STEPS as usize => all.div_ceil(SWEEP_STEPS as usize) * steps,
+            _ => all,
+        };
+        for index in (first..first + count.min(all)).filter_map(|turn| turn.checked_rem(all)) {
+            self.sweep(index, now, absent_after);
+        }
+        self.sweep = ((first + count).checked_rem(all).unwrap_or(0), now);
+    }
+
+    /// The line as of `now`, or of a moment before when it is long.
+    pub(super) fn draw(&mut self, now: Instant, absent_after: Span) -> &Drawing {
+        let is_fresh = self
+            .drawing
+            .as_ref()
+            .is_some_and(|(drawn, _)| self.present > DRAWN_AT_ONCE && now < *drawn + REDRAW_AFTER);
+        if !is_fresh {
+            if self.blocks.len() <= SWEPT_AT_ONCE {
+                for index in 0..self.blocks.len() {
+                    self.sweep(index, now, absent_after);
+                }
+            }
+            self.drawing = Some((now, self.drawn()));
         }
         &self
             .drawing
@@ -115,28 +221,30 @@ impl Waiters {
             .1
     }
 
-    fn drawn(&self, now: Instant, absent_after: Span) -> Drawing {
-        let now = self.seconds(now);
+    fn drawn(&self) -> Drawing {
         let mut points = vec![Ahead(self.base, 0)];
         let (mut ahead, mut next_point) = (0_u32, 1_u32);
-        for (number, last_poll) in (self.base..).zip(&self.last_polls) {
-            if !self.is_present(*last_poll, now, absent_after) {
+        for (first, block) in (self.start..).step_by(BLOCK).zip(&self.blocks) {
+            if ahead + block.present < next_point {
+                ahead += block.present;
                 continue;
             }
-            ahead = ahead.saturating_add(1);
-            if ahead >= next_point {
-                points.push(Ahead(number + 1, ahead));
-                let step = if ahead < COUNTED_ONE_BY_ONE {
-                    1
-                } else {
-                    ahead / 8
-                };
-                next_point = ahead.saturating_add(step);
+            let present = (first..).zip(&block.bytes);
+            for (place, _) in present.filter(|(_, byte)| **byte & PRESENT != 0) {
+                ahead += 1;
+                if ahead >= next_point {
+                    points.push(Ahead(place + 1, ahead));
+                    let step = if ahead < COUNTED_ONE_BY_ONE {
+                        1
+                    } else {
+                        ahead / 8
+                    };
+                    next_point = ahead.saturating_add(step);
+                }
             }
         }
-        let end = self.base + self.last_polls.len() as u64;
-        if points.last().is_some_and(|point| point.0 < end) {
-            points.push(Ahead(end, ahead));
+        if points.last().is_some_and(|point| point.0 < self.end) {
+            points.push(Ahead(self.end, ahead));
         }
         Drawing {
             points,
@@ -144,21 +252,73 @@ impl Waiters {
         }
     }
 
-    fn is_present(&self, last_poll: u32, now: u32, absent_after: Span) -> bool {
-        last_poll > 0 && u64::from(now.saturating_sub(last_poll)) <= absent_after.as_secs()
+    fn sweep(&mut self, index: usize, now: Instant, absent_after: Span) {
+        if let Some(block) = self.blocks.get_mut(index) {
+            let gone = block.sweep(tick(now), absent_after);
+            self.present -= gone;
+        }
     }
 
-    fn entry(&mut self, number: TicketNumber) -> Option<&mut u32> {
-        let index = usize::try_from(number.get().checked_sub(self.base)?).ok()?;
-        self.last_polls
-            .get_mut(index)
-            .filter(|last_poll| **last_poll > 0)
+    fn index(&self, place: Place) -> Option<usize> {
+        let in_line = (self.base..self.end).contains(&place.get());
+        in_line.then(|| (place.get() - self.start) as usize)
     }
+
+    fn byte(&self, index: usize) -> u8 {
+        let block = self.blocks.get(index / BLOCK);
+        let byte = block.and_then(|block| block.bytes.get(index % BLOCK));
+        byte.copied().unwrap_or(LEFT)
+    }
+
+    fn note(&mut self, index: usize, value: u8) {
+        let Some(block) = self.blocks.get_mut(index / BLOCK) else {
+            return;
+        };
+        let Some(byte) = block.bytes.get_mut(index % BLOCK) else {
+            return;
+        };
+        let was = u32::from(*byte & PRESENT != 0);
+        let is = u32::from(value & PRESENT != 0);
+        *byte = value;
+        block.present = block.present + is - was;
+        self.present = self.present + is - was;
+    }
+}
+
+impl Block {
+    /// Counts those out whose last poll was too long ago, and returns how many they are.
+    fn sweep(&mut self, now: u8, absent_after: Span) -> u32 {
+        let before = self.present;
+        for byte in self.bytes.iter_mut().filter(|byte| **byte > GONE) {
+            if *byte & PRESENT != 0 && is_older(*byte, now, absent_after) {
+                *byte &= !PRESENT;
+                self.present -= 1;
+            }
+            if *byte & PRESENT == 0 && is_older(*byte, now, PLACE_KEPT) {
+                *byte = GONE;
+            }
+        }
+        before - self.present
+    }
+}
+
+fn tick(at: Instant) -> u8 {
+    // At most 127.
+    FIRST_TICK + (at.as_secs() / TICK_SECS % TICKS) as u8
+}
+
+/// Whether the poll that a byte tells of was longer ago than `span` at the tick `now`.
+fn is_older(byte: u8, now: u8, span: Span) -> bool {
+    let polled = byte & !PRESENT;
+    let round = if polled > now { TICKS } else { 0 };
+    let ticks = round + u64::from(now) - u64::from(polled);
+    polled < FIRST_TICK || ticks * TICK_SECS > span.as_secs()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::room::number::TicketNumber;
     use crate::room::snapshot::Snapshot;
 
     const ABSENT_AFTER: Span = Span::from_secs(75);
@@ -169,11 +329,11 @@ mod tests {
 
     #[test]
     fn those_who_left_or_no_longer_poll_are_not_ahead() {
-        let (birth, later) = (Instant::from_secs(50), Instant::from_secs(126));
-        let mut waiters = Waiters::new(1, 5, birth, birth);
-        waiters.left(number(2));
+        let (early, later) = (Instant::from_secs(50), Instant::from_secs(126));
+        let mut waiters = Waiters::new(1, 5, early);
+        waiters.left(Place::new(2));
         for present in [1, 2, 4, 5] {
-            waiters.polled(number(present), later);
+            waiters.polled(Place::new(present), later);
         }
         let drawing = waiters.draw(later, ABSENT_AFTER);
         assert_eq!(drawing.queued, 3);
@@ -191,7 +351,7 @@ mod tests {
     #[test]
     fn a_long_line_is_told_in_few_points_and_precisely() {
         let now = Instant::from_secs(0);
-        let mut waiters = Waiters::new(11, 1_000_010, now, now);
+        let mut waiters = Waiters::new(11, 1_000_010, now);
         let points = waiters.draw(now, ABSENT_AFTER).points.clone();
         assert!(points.len() < 160, "{} points", points.len());
         let snapshot = Snapshot {
@@ -200,6 +360,87 @@ mod tests {
         };
         for n in [11, 12, 60, 100, 1_000, 54_321, 1_000_010] {
             assert_eq!(snapshot.users_ahead(number(n)), n - 11);
+        }
+    }
+
+    /// Everything in one list, looked at whole each time.
+    struct Plain(Vec<(u64, Option<Instant>)>);
+
+    impl Plain {
+        fn ahead(&self, number: u64, now: Instant) -> u32 {
+            let is_present = |at: &Instant| now.since(*at) <= ABSENT_AFTER;
+            let before = self
+                .0
+                .iter()
+                .filter(|(other, at)| *other < number && at.as_ref().is_some_and(is_present));
+            before.count() as u32
+        }
+    }
+
+    #[test]
+    fn it_tells_what_a_plain_list_would_over_hours() {
+        let mut now = Instant::from_secs(1_800_000_000);
+        let mut waiters = Waiters::new(1, 0, now);
+        let mut plain = Plain(Vec::new());
+        let (mut given, mut random) = (0, 1_u64);
+        for step in 0..6_000_u64 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(step);
+            let pick = random >> 33;
+            match pick % 8 {
+                0..=3 => {
+                    given += 1;
+                    waiters.join(now);
+                    plain.0.push((given, Some(now)));
+                }
+                4 if !plain.0.is_empty() => {
+                    let (_, at) = plain.0.remove(0);
+                    let is_present = at.is_some_and(|at| now.since(at) <= ABSENT_AFTER);
+                    assert_eq!(waiters.call_first(now, ABSENT_AFTER), Some(is_present));
+                }
+                5 | 6 if !plain.0.is_empty() => {
+                    let index = pick as usize % plain.0.len();
+                    let (other, at) = plain.0.get_mut(index).unwrap();
+                    waiters.polled(Place::new(*other), now);
+                    *at = at.map(|_| now);
+                }
+                7 if !plain.0.is_empty() => {
+                    let index = pick as usize % plain.0.len();
+                    let (other, at) = plain.0.get_mut(index).unwrap();
+                    waiters.left(Place::new(*other));
+                    *at = None;
+                }
+                _ => {}
+            }
+            // Whole ticks, so that the list and the bytes round alike.
+            now = now + Span::from_secs(pick % 3 * TICK_SECS);
+            waiters.advance(now, ABSENT_AFTER);
+            let drawing = waiters.draw(now, ABSENT_AFTER);
+            assert_eq!(drawing.queued, plain.ahead(u64::MAX, now), "step {step}");
+            if let Some((other, _)) = plain.0.get(pick as usize % plain.0.len().max(1)) {
+                assert_eq!(waiters.before(Place::new(*other)), plain.ahead(*other, now));
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_swept_within_ten_seconds_and_never_forgets_who_polls() {
+        let mut now = Instant::from_secs(1_800_000_000);
+        let mut waiters = Waiters::new(1, 100_000, now);
+        for _ in 0..120 {
+            now = now + Span::from_secs(10);
+            for polls in (1..=100_000).step_by(3) {
+                waiters.polled(Place::new(polls), now);
+            }
+            waiters.advance(now, ABSENT_AFTER);
+            let queued = waiters.draw(now, ABSENT_AFTER).queued;
+            let expected = if now.as_secs() <= 1_800_000_070 {
+                100_000
+            } else {
+                33_334
+            };
+            assert_eq!(queued, expected, "{}", now.as_secs() - 1_800_000_000);
         }
     }
 }

@@ -12,6 +12,12 @@ export class Origin {
   /** What becomes of calls to rooms behind a switch: `up`, `throws`, `hangs`. */
   rooms = 'up';
 
+  /** The same of relays. */
+  relays = 'up';
+
+  /** How often rooms and relays behind a switch were called. */
+  calls = { rooms: 0, relays: 0 };
+
   #answers = new Map();
   #held = new Set();
   #hanging = [];
@@ -64,9 +70,10 @@ export class Origin {
     );
   }
 
-  /** Restores calls to rooms behind a switch. */
+  /** Restores calls to rooms and relays behind a switch; those that hang go on. */
   restoreRooms() {
     this.rooms = 'up';
+    this.relays = 'up';
     for (const response of this.#hanging.splice(0)) response.end('up');
   }
 
@@ -77,8 +84,10 @@ export class Origin {
 
   async #answer(request, response) {
     if (request.headers.host === 'switch.invalid') {
-      if (this.rooms === 'hangs') this.#hanging.push(response);
-      else response.end(this.rooms);
+      const kind = request.url.slice(1);
+      this.calls[kind] += 1;
+      if (this[kind] === 'hangs') this.#hanging.push(response);
+      else response.end(this[kind]);
       return;
     }
     const record = note(request);

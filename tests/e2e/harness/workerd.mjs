@@ -2,12 +2,14 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+
+import { parse } from 'smol-toml';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '../../..');
@@ -17,6 +19,7 @@ const BUILT = 'target/e2e-worker';
 const BUILDS = {
   [BUILT]: 'ANTEROOM_ROOMS=tests/e2e/rooms.toml scripts/build-worker.sh --out target/e2e-worker --features planted-panic',
   build: 'scripts/build-worker.sh',
+  'target/crowd-worker': 'ANTEROOM_ROOMS=crowd/rooms.toml scripts/build-worker.sh --out target/crowd-worker',
 };
 
 /** The path of the native program: what the package starts is a script around it. */
@@ -32,26 +35,51 @@ const VARS = {
 };
 
 export class Workerd {
+  #origin;
+  #options;
+
   /**
-   * Starts the Worker in front of an `Origin`. `vars` are added to the bindings; one that is `null`
-   * is left out. With `switchable` each call to a room first asks the origin whether the room is up
-   * (`origin.rooms`), so that a test can cut rooms off. `built` names another build to run.
+   * Starts the Worker in front of an `Origin`.
+   *
+   * @param {{port: number}} origin
+   * @param {object} [options]
+   * @param {Record<string, string | null>} [options.vars] Added to the bindings; `null` leaves one out.
+   * @param {boolean} [options.switchable] Each call to a room or relay first asks the origin whether it
+   *   is up (`origin.rooms`, `origin.relays`), so that a test can cut them off.
+   * @param {string} [options.built] The build to run. Its objects are those of the wrangler.toml in its
+   *   folder, or else of the project's.
+   * @param {string} [options.rooms] The build whose objects the rooms are, if it is another one:
+   *   as it is for some minutes after a deployment.
    */
-  static async start(origin, { vars = {}, switchable = false, built = BUILT } = {}) {
-    if (!existsSync(join(root, built, 'index.js'))) throw new Error(`no ${built}: run ${BUILDS[built]}`);
+  static async start(origin, { vars = {}, switchable = false, built = BUILT, rooms = undefined } = {}) {
     const workerd = new Workerd();
+    workerd.#origin = origin;
+    workerd.#options = { vars: { ...VARS, ...vars }, switchable };
     workerd.folder = mkdtempSync(join(tmpdir(), 'anteroom-e2e-'));
-    mkdirSync(join(workerd.folder, 'storage'));
-    for (const name of ['index.js', 'index_bg.wasm']) {
-      copyFileSync(join(root, built, name), join(workerd.folder, name));
-    }
+    for (const name of ['storage', 'storage-of-the-edge']) mkdirSync(join(workerd.folder, name));
     copyFileSync(join(here, 'switch.mjs'), join(workerd.folder, 'switch.mjs'));
-    writeFileSync(
-      join(workerd.folder, 'config.capnp'),
-      configuration(origin.port, { ...VARS, ...vars }, switchable),
-    );
+    workerd.deploy(built, rooms);
     await workerd.restart();
     return workerd;
+  }
+
+  /** What the next start runs: another build, over the same storage. */
+  deploy(built, rooms = undefined) {
+    this.#install('main', built);
+    if (rooms) this.#install('rooms', rooms);
+    const workers = { main: objectsOf(built), ...(rooms && { rooms: objectsOf(rooms) }) };
+    const text = configuration(this.#origin.port, workers, this.#options);
+    writeFileSync(join(this.folder, 'config.capnp'), text);
+  }
+
+  #install(name, built) {
+    if (!existsSync(join(root, built, 'index.js'))) {
+      throw new Error(`no ${built}: run ${BUILDS[built] ?? 'scripts/build-worker.sh'}`);
+    }
+    mkdirSync(join(this.folder, name), { recursive: true });
+    for (const file of ['index.js', 'index_bg.wasm']) {
+      copyFileSync(join(root, built, file), join(this.folder, name, file));
+    }
   }
 
   /** Starts the program, again or for the first time. The storage is the one of before. */
@@ -89,47 +117,79 @@ export class Workerd {
   }
 }
 
-function configuration(origin, vars, switchable) {
+/** The objects of a build, as wrangler knows them: `[{name, class_name}]`. */
+function objectsOf(built) {
+  const own = join(root, built, 'wrangler.toml');
+  const text = readFileSync(existsSync(own) ? own : join(root, 'wrangler.toml'), 'utf8');
+  return parse(text).durable_objects.bindings;
+}
+
+/**
+ * A Worker with its objects. `elsewhere` names the Worker whose class the binding ROOM leads to, and, if that is the
+ * switch, the other bindings too.
+ */
+function worker(name, objects, vars, elsewhere) {
   const texts = Object.entries(vars)
     .filter(([, value]) => value !== null)
-    .map(([name, value]) => `(name = "${name}", text = ${JSON.stringify(value)}),`)
-    .join('\n    ');
-  const room = switchable ? '(className = "Room", serviceName = "switch")' : '"Room"';
+    .map(([key, value]) => `(name = "${key}", text = ${JSON.stringify(value)}),`);
+  const bindings = objects.map((object) => {
+    const away = elsewhere && (object.name === 'ROOM' || elsewhere === 'switch');
+    const leads = away ? `(className = "${object.class_name}", serviceName = "${elsewhere}")` : `"${object.class_name}"`;
+    return `(name = "${object.name}", durableObjectNamespace = ${leads}),`;
+  });
+  const namespaces = objects.map(
+    ({ class_name }) => `(className = "${class_name}", uniqueKey = "${class_name.toLowerCase()}", enableSql = true),`,
+  );
+  return `
+const ${name} :Workerd.Worker = (
+  modules = [
+    (name = "index.js", esModule = embed "${name}/index.js"),
+    (name = "index_bg.wasm", wasm = embed "${name}/index_bg.wasm"),
+  ],
+  compatibilityDate = "2026-11-01",
+  globalOutbound = "origin",
+  durableObjectNamespaces = [${namespaces.join(' ')}],
+  durableObjectStorage = (localDisk = "${name}-storage"),
+  bindings = [
+    ${[...bindings, ...texts].join('\n    ')}
+  ],
+);`;
+}
+
+function configuration(origin, workers, { vars, switchable }) {
+  const elsewhere = switchable ? 'switch' : workers.rooms && 'rooms';
+  const names = Object.keys(workers);
+  // Rooms are kept in one place, whichever Worker's they are.
+  const disk = (name) => (name === 'rooms' || !workers.rooms ? 'storage' : 'storage-of-the-edge');
+  const services = names.map(
+    (name) => `(name = "${name}", worker = .${name}),
+    (name = "${name}-storage", disk = (path = "${disk(name)}", writable = true)),`,
+  );
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
-    (name = "main", worker = .main),
+    ${services.join('\n    ')}
     (name = "switch", worker = .switch),
     (name = "origin", external = (address = "127.0.0.1:${origin}", http = ())),
-    (name = "storage", disk = (path = "storage", writable = true)),
   ],
   sockets = [
     (name = "http", address = "127.0.0.1:0", service = "main",
      http = (forwardedProtoHeader = "X-Forwarded-Proto")),
   ],
 );
-const main :Workerd.Worker = (
-  modules = [
-    (name = "index.js", esModule = embed "index.js"),
-    (name = "index_bg.wasm", wasm = embed "index_bg.wasm"),
-  ],
-  compatibilityDate = "2026-11-01",
-  globalOutbound = "origin",
-  durableObjectNamespaces = [(className = "Room", uniqueKey = "room", enableSql = true)],
-  durableObjectStorage = (localDisk = "storage"),
-  bindings = [
-    (name = "ROOM", durableObjectNamespace = ${room}),
-    ${texts}
-  ],
-);
+${names.map((name) => worker(name, workers[name], vars, name === 'main' ? elsewhere : undefined)).join('\n')}
 const switch :Workerd.Worker = (
   modules = [(name = "switch.mjs", esModule = embed "switch.mjs")],
   compatibilityDate = "2026-11-01",
   globalOutbound = "origin",
-  durableObjectNamespaces = [(className = "Room", uniqueKey = "switch")],
+  durableObjectNamespaces = [
+    (className = "Room", uniqueKey = "switch"),
+    (className = "Relay", uniqueKey = "switch-relay"),
+  ],
   durableObjectStorage = (inMemory = void),
   bindings = [
     (name = "ROOM", durableObjectNamespace = (className = "Room", serviceName = "main")),
+    (name = "RELAY", durableObjectNamespace = (className = "Relay", serviceName = "main")),
   ],
 );
 `;

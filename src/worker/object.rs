@@ -1,0 +1,29 @@
+//! What the objects of this program have in common: they hear text and owe an answer for it.
+
+use js_sys::Promise;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+
+use super::binding::{self, Answer};
+
+/// Hears `body`; the promise is of the answer. No future of this program is made for it.
+pub(super) fn hear(body: &str, hear: impl FnOnce(&str, Answer)) -> Promise {
+    let answer = Answer::new();
+    let promise = answer.promise();
+    hear(body, answer);
+    promise
+}
+
+/// The same by HTTP: the request's body is heard, and the response has the answer.
+pub(super) fn fetch(
+    request: &web_sys::Request,
+    hear: impl FnOnce(&str, Answer) + 'static,
+) -> Promise {
+    let (body, answer) = (Answer::new(), Answer::new());
+    let response = binding::respond(request, &body, &answer);
+    spawn_local(async move {
+        if let Ok(body) = JsFuture::from(body.promise()).await {
+            hear(&body.as_string().unwrap_or_default(), answer);
+        }
+    });
+    response
+}

@@ -1,0 +1,150 @@
+//! The Durable Object that stands between the edges of a data centre and a busy room.
+//!
+//! It speaks the protocol of the room's object on both sides; what it does is in
+//! [`crate::room::relay`]. It is named `<id of the room>/<data centre>/<shard>`, stores nothing, and
+//! may end at any moment: who has no answer then asks the room itself.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::time::Duration;
+
+use js_sys::Promise;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+use worker::worker_sys::DurableObjectState;
+use worker::{Delay, Env, State};
+
+use super::binding::Answer;
+use super::{call, clock, object};
+use crate::packed;
+use crate::room::message::{Request, Response, VERSION, Writer};
+use crate::room::relay::{self, Part};
+use crate::site::room::RoomId;
+
+/// The room gets so long. An edge waits no longer than 2 s for a relay.
+const PATIENCE: Duration = Duration::from_millis(1_500);
+
+/// The object. Everything is in [`Inner`], which the loop shares.
+#[wasm_bindgen]
+pub struct Relay {
+    inner: Rc<Inner>,
+}
+
+/// What a panic leaves half done is an answer that is not given.
+impl RefUnwindSafe for Relay {}
+
+struct Inner {
+    env: Env,
+    room: Option<RoomId>,
+    relay: RefCell<relay::Relay<Answer>>,
+    calling: Cell<bool>,
+}
+
+#[wasm_bindgen]
+impl Relay {
+    /// The runtime makes one for the name that is called.
+    #[wasm_bindgen(constructor)]
+    pub fn new(state: DurableObjectState, env: Env) -> Self {
+        let name = State::from(state).id().name().unwrap_or_default();
+        let of = name.split('/').next().unwrap_or_default();
+        let rooms = packed::site().map(|site| site.rooms).unwrap_or_default();
+        let mut ids = rooms.into_iter().map(|room| room.id);
+        let inner = Inner {
+            env,
+            room: ids.find(|id| id.as_str() == of),
+            relay: RefCell::default(),
+            calling: Cell::new(false),
+        };
+        Self {
+            inner: Rc::new(inner),
+        }
+    }
+
+    /// A request to the room as text; the promise is of the response as text.
+    pub fn hear(&self, body: &str) -> Promise {
+        object::hear(body, |body, answer| hear(&self.inner, body, answer))
+    }
+
+    /// The same by HTTP.
+    pub fn fetch(&self, request: &web_sys::Request) -> Promise {
+        let inner = Rc::clone(&self.inner);
+        object::fetch(request, move |body, answer| hear(&inner, body, answer))
+    }
+}
+
+fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
+    let request: Request = match serde_json::from_str(body) {
+        Ok(request) => request,
+        Err(error) => return answer.fail(&error.to_string()),
+    };
+    if request.version > VERSION {
+        let version = request.version;
+        return answer.fail(&format!("message version {version}, known {VERSION}"));
+    }
+    let heard = inner.relay.borrow_mut().hear(request, answer, clock::now());
+    if let Some((response, answer)) = heard {
+        return give(&mut Writer::default(), &answer, &response);
+    }
+    if !inner.calling.replace(true) {
+        spawn_local(run_calls(Rc::clone(inner)));
+    }
+}
+
+/// Calls the room, window after window, until nobody waits. Calls overlap: one that is slow holds
+/// up none of the next.
+async fn run_calls(inner: Rc<Inner>) {
+    let inner = Calling(inner);
+    let inner = &inner.0;
+    loop {
+        let due = inner.relay.borrow().due_in(clock::now());
+        let Some(due) = due else { break };
+        if due.as_millis() > 0 {
+            Delay::from(Duration::from_millis(due.as_millis())).await;
+        }
+        let taken = inner.relay.borrow_mut().take(clock::now());
+        if let Some((request, parts)) = taken {
+            spawn_local(pass_on(Rc::clone(inner), request, parts));
+        }
+    }
+}
+
+/// Says that no loop runs any more, however it ends.
+struct Calling(Rc<Inner>);
+
+impl Drop for Calling {
+    fn drop(&mut self) {
+        self.0.calling.set(false);
+    }
+}
+
+async fn pass_on(inner: Rc<Inner>, request: Request, parts: Vec<Part<Answer>>) {
+    let fail = |message: &str| parts.iter().for_each(|part| part.to.fail(message));
+    let Some(room) = &inner.room else {
+        return fail("no such room in this version's site");
+    };
+    let response = match call::pass_on(&inner.env, room, &request, PATIENCE).await {
+        Ok(response) => response,
+        Err(error) => return fail(&format!("the room does not answer its relay: {error}")),
+    };
+    let split = catch_unwind(AssertUnwindSafe(|| {
+        inner
+            .relay
+            .borrow_mut()
+            .split(response, &parts, clock::now())
+    }));
+    let Ok(Some(responses)) = split else {
+        return fail("the room's answer does not fit");
+    };
+    let mut writer = Writer::default();
+    for (part, response) in parts.iter().zip(&responses) {
+        give(&mut writer, &part.to, response);
+    }
+}
+
+fn give(writer: &mut Writer, answer: &Answer, response: &Response) {
+    match writer.write(response) {
+        Ok(text) => answer.give(&text),
+        Err(error) => answer.fail(&error.to_string()),
+    }
+}
