@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::report::explore;
-use super::scenario::{Budget, Plant, Scenario, comes_in, joins, leaves, walks_in};
+use super::scenario::{Budget, Plant, Scenario, comes_in, joins, leaves, looks, walks_in};
 use super::witness;
 use super::world::Action;
 
@@ -117,6 +117,7 @@ fn a_spent_number_that_is_forgotten_walks_in_past_the_queue() {
                 joins(1, 0),
                 leaves(0, 0),
                 vec![Action::Pause],
+                looks(0),
                 comes_in(1, 0),
             ]
             .concat(),

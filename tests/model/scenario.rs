@@ -169,6 +169,11 @@ pub(crate) fn leaves(visitor: usize, edge: usize) -> Vec<Action> {
     ]
 }
 
+/// The edge asks for a snapshot and gets it.
+pub(crate) fn looks(edge: usize) -> Vec<Action> {
+    vec![Action::Look(edge), Action::Deliver(0), Action::Answer(0)]
+}
+
 /// The visitor joins the line at an edge that knows of it.
 pub(crate) fn joins(visitor: usize, edge: usize) -> Vec<Action> {
     [

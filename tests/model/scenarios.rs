@@ -154,12 +154,11 @@ pub(crate) fn relays(size: Size) -> Scenario {
     Scenario {
         edges: clocks_apart(),
         relays: size.or(1, 2),
-        visitors: size.or(2, 3),
+        visitors: 2,
         reaches: &[LOST],
         budget: Budget {
             requests: 2,
-            moments: size.or(0, 3),
-            faults: 1,
+            faults: size.or(0, 1),
             vanishings: 1,
             crashes: 1,
             ..Budget::default()

@@ -268,7 +268,9 @@ impl Reference {
             }
             (stands, _) => panic!("{reply:?} to {number}, which is {stands:?}"),
         }
-        self.called_up_to(number.get().min(serving));
+        if !matches!(reply, Reply::Waiting { .. }) {
+            self.called_up_to(number.get().min(serving));
+        }
     }
 
     /// A slot is granted: the one thing that must never be wrong.
