@@ -1,6 +1,6 @@
 //! A scenario: the room, who comes, how they behave, and the network between. One TOML file.
 
-use anteroom::room::policy::{Admits, Policy, RelayPolicy};
+use anteroom::room::policy::Policy;
 use anteroom::site::room::FirstPass;
 use anteroom::time::Span;
 use serde::Deserialize;
@@ -189,17 +189,13 @@ impl Scenario {
     /// What the ledger is told of the room.
     pub(crate) fn policy(&self) -> Policy {
         let secs = |secs: u32| Span::from_secs(secs.into());
+        let room = &self.room;
         Policy {
-            total_active_users: self.room.total_active_users,
-            new_users_per_minute: self.room.new_users_per_minute,
-            session: secs(self.room.session_seconds),
-            renewal: !self.room.disable_session_renewal,
-            drain_over_limit: false,
-            admits: Admits::InOrder,
+            session: secs(room.session_seconds),
+            renewal: !room.disable_session_renewal,
             first_pass: FirstPass::Auto,
-            poll_far: secs(self.room.poll_far_seconds),
-            relays: RelayPolicy::default(),
-            drawing: None,
+            poll_far: secs(room.poll_far_seconds),
+            ..Policy::within(room.total_active_users, room.new_users_per_minute)
         }
     }
 }
