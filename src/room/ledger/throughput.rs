@@ -141,7 +141,7 @@ impl Throughput {
             return None;
         }
         let window = self.buckets.iter().rev().take(30);
-        let start = window.clone().last()?.start;
+        let start = window.clone().next_back()?.start;
         let admitted: u32 = window.map(|bucket| bucket.admitted).sum();
         let span = now.since(start).as_millis().max(1);
         (admitted > 0).then(|| admitted as f32 * 60_000.0 / span as f32)
