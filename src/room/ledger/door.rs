@@ -37,7 +37,9 @@ struct Stand {
 #[serde(from = "BTreeMap<Place, Stand>", into = "BTreeMap<Place, Stand>")]
 pub(super) struct Door {
     stands: BTreeMap<Place, Stand>,
-    /// Those who hold a place, as of the last [`Door::advance`], and until when.
+    /// The time of the last [`Door::advance`].
+    now: Instant,
+    /// Those who hold a place then, and until when.
     holds: BTreeSet<(Instant, Place)>,
     /// How many of them are in each block of places.
     blocks: BTreeMap<u64, u32>,
@@ -71,6 +73,7 @@ impl Door {
 
     /// Lets time pass: who has not asked for too long does not hold a place any more.
     pub(super) fn advance(&mut self, now: Instant) {
+        self.now = now;
         while let Some(&(until, place)) = self.holds.first() {
             if until > now {
                 break;
@@ -98,7 +101,7 @@ impl Door {
         let beside = self
             .stands
             .range(Place::new(block * BLOCK)..place)
-            .filter(|(place, stand)| self.holds.contains(&(stand.held_until, **place)));
+            .filter(|(_, stand)| stand.held_until > self.now);
         let beside = u32::try_from(beside.count()).unwrap_or(u32::MAX);
         blocks.fold(beside, u32::saturating_add)
     }
