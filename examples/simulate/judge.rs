@@ -34,7 +34,6 @@ pub(crate) struct Second {
     pub(crate) valid: u32,
     pub(crate) active: u32,
     pub(crate) admitted_last_minute: u32,
-    pub(crate) admitted: u32,
     pub(crate) polls: u32,
     pub(crate) room_messages: u32,
     pub(crate) relay_messages: u32,

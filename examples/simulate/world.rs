@@ -90,7 +90,6 @@ pub(crate) struct World {
     request: Request,
     contexts: Vec<Event>,
     polls: u32,
-    admitted: u32,
     observe_every: u32,
     unserved: u64,
     pub(crate) judge: Judge,
@@ -117,7 +116,6 @@ impl World {
             request: Request::default(),
             contexts: Vec::new(),
             polls: 0,
-            admitted: 0,
             observe_every: (scenario.everybody() / OBSERVED).max(1),
             unserved: 0,
             judge: Judge::new(scenario),
@@ -532,7 +530,6 @@ impl World {
             now.saturating_add(visitor.stay_ms)
         };
         let (stays_until, leaves) = (visitor.stay_ms, visitor.leaves() && !is_bot);
-        self.admitted += 1;
         if !is_bot {
             self.unserved -= 1;
         }
@@ -620,7 +617,6 @@ impl World {
                 valid: self.judge.valid,
                 active: snapshot.active,
                 admitted_last_minute: snapshot.admitted_last_minute,
-                admitted: std::mem::take(&mut self.admitted),
                 polls: std::mem::take(&mut self.polls),
                 room_messages,
                 relay_messages,

@@ -305,6 +305,7 @@ impl Book {
             self.spend(number);
         }
         self.rate.advance(now);
+        self.door.advance(now);
         self.tickets.advance(now);
         self.reservations.advance(now);
         self.revoked

@@ -361,10 +361,7 @@ impl Ledger {
         self.drawn_comes(number);
         let free = self.free(policy);
         let now = self.book.time;
-        let ahead = self
-            .book
-            .door
-            .held_before(place, now, free.saturating_add(1));
+        let ahead = self.book.door.held_before(place);
         if free > ahead {
             return self.admit(policy, number, false);
         }
@@ -375,7 +372,7 @@ impl Ledger {
         self.book
             .door
             .ask(place, last_poll.min(now), now, policy.usual_gap());
-        let ahead = self.book.door.held_before(place, now, u32::MAX);
+        let ahead = self.book.door.held_before(place);
         Reply::AtDoor { number, ahead }
     }
 
@@ -488,7 +485,7 @@ impl Ledger {
         }
         let now = self.book.time;
         let wanted = self.wanted(policy);
-        let missing = wanted.saturating_sub(self.book.door.held(now));
+        let missing = wanted.saturating_sub(self.book.door.held());
         let most = wanted.saturating_mul(MOST_CALLS_PER_SLOT);
         let mut open = self
             .invitations
@@ -548,7 +545,7 @@ impl Ledger {
 
     /// How many of the called are expected to take a slot.
     fn expected_at_door(&self) -> u32 {
-        self.invitations.open() + self.book.door.held(self.book.time)
+        self.invitations.open() + self.book.door.held()
     }
 
     fn first_pass_is_provisional(&self, policy: &Policy) -> bool {
