@@ -27,6 +27,13 @@ pub(crate) struct Call {
     pub(crate) stage: Stage,
 }
 
+impl Call {
+    /// Whether the relay knows the call by this id, and it has not gone on without the relay.
+    pub(crate) fn is_known_to(&self, relay: usize, id: u8) -> bool {
+        self.relay == Some(relay) && self.id == id
+    }
+}
+
 /// What the edge was about when it asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {

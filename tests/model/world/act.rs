@@ -114,7 +114,7 @@ impl World {
                 self.relays[relay] = self.relays[relay].with(|relay| taken = relay.take(now));
                 let sent = taken?;
                 for call in &mut self.calls {
-                    if sent.1.iter().any(|part| part.to == call.id) {
+                    if sent.1.iter().any(|part| call.is_known_to(relay, part.to)) {
                         call.stage = Stage::Bundled;
                     }
                 }

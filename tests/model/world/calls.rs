@@ -150,7 +150,11 @@ impl World {
         self.relays[relay] =
             self.relays[relay].with(|relay| responses = relay.split(response.clone(), parts, now));
         for (part, response) in parts.iter().zip(responses.into_iter().flatten()) {
-            for call in self.calls.iter_mut().filter(|call| call.id == part.to) {
+            for call in self
+                .calls
+                .iter_mut()
+                .filter(|call| call.is_known_to(relay, part.to))
+            {
                 call.stage = Stage::Answered(Printed::new(over_the_wire(&response)));
             }
         }
@@ -246,7 +250,11 @@ impl World {
 
     /// The planted bug of a relay that answers a renewal by itself.
     pub(super) fn answer_from_memory(&mut self, scenario: &Scenario, id: u8) {
-        let Some(index) = self.calls.iter().position(|call| call.id == id) else {
+        let Some(index) = self
+            .calls
+            .iter()
+            .position(|call| call.relay.is_some() && call.id == id)
+        else {
             return;
         };
         let call = self.calls[index].clone();
