@@ -59,6 +59,32 @@ const say = (room, place) => {
   lastSaid = Date.now();
 };
 
+// Counts down to the start by the server's clock: the visitor's own may be wrong.
+const two = new Intl.NumberFormat(language, { minimumIntegerDigits: 2 });
+let start, tick;
+const countDown = () => {
+  const left = Math.max(0, Math.round((start - performance.now()) / 1000));
+  const [hours, minutes, seconds] = [Math.floor(left / 3600), Math.floor(left / 60) % 60, left % 60];
+  at("countdown").textContent = [hours, minutes, seconds].slice(hours ? 0 : 1).map((n) => two.format(n)).join(":");
+};
+const startIn = (seconds) => {
+  clearInterval(tick);
+  start = performance.now() + seconds * 1000;
+  countDown();
+  tick = setInterval(countDown, 1000);
+};
+
+const tellEvent = (room) => {
+  const waits = room.state === "prequeueing";
+  at("event").hidden = !waits;
+  if (waits) startIn(room.secondsUntilEventStart);
+  else clearInterval(tick);
+  show("lot", waits && room.shuffleAtEventStart ? texts.byLot : "");
+  const draw = Object.entries(room).filter(([name, value]) => name.startsWith("draw") && value);
+  at("draw").hidden = !draw.length;
+  show("proof", draw.map(([name, value]) => name + ": " + value).join("\n"));
+};
+
 const update = (room) => {
   const place = room.positionKnown ? numbers.format(room.position) : "";
   const state = wording(room);
@@ -69,10 +95,11 @@ const update = (room) => {
   show("explanation", state.explanation);
   const notice = room.placeLapsed ? texts.placeLapsed : room.sessionOver ? texts.sessionOver : "";
   if (notice) show("notice", notice);
-  at("place").hidden = !room.leaveUrl;
+  at("place").hidden = !place && !(room.isRandomQueue && room.state === "queueing");
   at("label").hidden = !place;
   show("position", place);
   show("ahead", ahead(room));
+  tellEvent(room);
   at("progress").hidden = !room.progressKnown;
   at("progress").value = room.progress;
   at("estimate").hidden = room.state === "called";
@@ -161,5 +188,6 @@ at("leave").addEventListener("submit", () => {
 });
 // The Refresh header is for pages without this script: stopping a page that has loaded cancels it.
 addEventListener("load", () => setTimeout(() => stop(), 0));
+if (page.dataset.state === "prequeueing") startIn(Number(at("countdown").dataset.seconds));
 schedule(pause);
 })();

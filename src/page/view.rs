@@ -1,8 +1,11 @@
 //! The variables of the page, from the facts.
 
+mod occasion;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use self::occasion::{Occasion, minutes_until_end, minutes_until_start};
 use super::facts::{Facts, Notice, State};
 use super::language::Language;
 use super::texts::{Direction, Wording};
@@ -22,7 +25,7 @@ const UNAVAILABLE: &str = "unavailable";
 /// variables of templates too. A number that is not known is 0, so that `{{position}}` in a script is
 /// a number in every state; the field in front of it tells.
 ///
-/// Events and Turnstile are not there, and their fields say so.
+/// Turnstile is not there, and its fields say so.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WaitingRoom<'a> {
@@ -49,9 +52,9 @@ pub(super) struct WaitingRoom<'a> {
     is_event_active: bool,
     is_event_prequeueing: bool,
     time_until_event_start: u32,
-    time_until_event_start_formatted: &'static str,
+    time_until_event_start_formatted: String,
     time_until_event_end: u32,
-    time_until_event_end_formatted: &'static str,
+    time_until_event_end_formatted: String,
     shuffle_at_event_start: bool,
     turnstile: &'static str,
     infinite_queue: bool,
@@ -66,6 +69,8 @@ pub(super) struct WaitingRoom<'a> {
     place_lapsed: bool,
     session_over: bool,
     leave_url: &'a str,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    occasion: Option<Occasion>,
     /// For polls alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     admitted: Option<bool>,
@@ -83,6 +88,8 @@ impl<'a> WaitingRoom<'a> {
         let in_line = !matches!(facts.state, State::Full | State::Rejecting | State::Left);
         let position = facts.position.filter(|_| in_line);
         let method = facts.queueing_method;
+        let event = facts.event.as_ref();
+        let (start, end) = (minutes_until_start(event), minutes_until_end(event));
         Self {
             in_waiting_room: true,
             wait_time_known: known.is_some(),
@@ -104,13 +111,13 @@ impl<'a> WaitingRoom<'a> {
             is_random_queue: method == QueueingMethod::Random,
             is_passthrough_queue: method == QueueingMethod::Passthrough,
             is_reject_queue: method == QueueingMethod::Reject,
-            is_event_active: false,
-            is_event_prequeueing: false,
-            time_until_event_start: 0,
-            time_until_event_start_formatted: UNAVAILABLE,
-            time_until_event_end: 0,
-            time_until_event_end_formatted: UNAVAILABLE,
-            shuffle_at_event_start: false,
+            is_event_active: event.is_some(),
+            is_event_prequeueing: event.is_some_and(|event| event.prequeueing),
+            time_until_event_start: start.unwrap_or(0),
+            time_until_event_start_formatted: start.map_or_else(|| UNAVAILABLE.into(), formatted),
+            time_until_event_end: end.unwrap_or(0),
+            time_until_event_end_formatted: end.map_or_else(|| UNAVAILABLE.into(), formatted),
+            shuffle_at_event_start: event.is_some_and(|event| event.shuffle),
             turnstile: "",
             infinite_queue: false,
             state: name(facts.state),
@@ -128,6 +135,7 @@ impl<'a> WaitingRoom<'a> {
             } else {
                 ""
             },
+            occasion: Occasion::of(facts),
             admitted: None,
         }
     }
@@ -154,6 +162,7 @@ struct Extras<'a> {
     is_joining: bool,
     is_queueing: bool,
     is_called: bool,
+    is_prequeueing: bool,
     is_rejecting: bool,
     is_unavailable: bool,
     has_left: bool,
@@ -167,6 +176,11 @@ struct Extras<'a> {
     users_ahead_text: String,
     wait_time_label: &'a str,
     wait_time_text: String,
+    event_start_label: &'a str,
+    event_start_text: String,
+    by_lot_text: &'a str,
+    draw_label: &'a str,
+    draw_proof: String,
     progress_label: &'a str,
     keep_open_text: String,
     refresh_text: &'a str,
@@ -181,13 +195,14 @@ impl<'a> Extras<'a> {
         Self {
             wait_time_hours: room.wait_time / 60,
             wait_time_hour_minutes: room.wait_time % 60,
-            time_until_event_start_hours: 0,
-            time_until_event_start_hour_minutes: 0,
-            time_until_event_end_hours: 0,
-            time_until_event_end_hour_minutes: 0,
+            time_until_event_start_hours: room.time_until_event_start / 60,
+            time_until_event_start_hour_minutes: room.time_until_event_start % 60,
+            time_until_event_end_hours: room.time_until_event_end / 60,
+            time_until_event_end_hour_minutes: room.time_until_event_end % 60,
             is_joining: facts.state == State::Joining,
             is_queueing: facts.state == State::Queueing,
             is_called: facts.state == State::Called,
+            is_prequeueing: facts.state == State::Prequeueing,
             is_rejecting: facts.state == State::Rejecting,
             is_unavailable: facts.state == State::Unavailable,
             has_left: facts.state == State::Left,
@@ -216,6 +231,21 @@ impl<'a> Extras<'a> {
             },
             wait_time_label: texts.wait,
             wait_time_text: wait_text(facts.state, room, language),
+            event_start_label: texts.starts,
+            event_start_text: match (facts.state, room.time_until_event_start) {
+                (State::Prequeueing, minutes) => language.wait(minutes.into()),
+                _ => String::new(),
+            },
+            by_lot_text: match facts.state {
+                State::Prequeueing if room.shuffle_at_event_start => texts.by_lot,
+                _ => "",
+            },
+            draw_label: texts.draw,
+            draw_proof: room
+                .occasion
+                .as_ref()
+                .map(Occasion::proof)
+                .unwrap_or_default(),
             progress_label: texts.progress,
             keep_open_text: language.count(&texts.keep_open, PLACE_KEPT_MINUTES),
             refresh_text: texts.refresh,
@@ -228,7 +258,9 @@ impl<'a> Extras<'a> {
 /// All variables of a template, as `names::VARIABLES` lists them.
 pub(super) fn variables(facts: &Facts, leave_url: &str, language: &Language) -> Map<String, Value> {
     let room = WaitingRoom::new(facts, leave_url);
-    let mut variables = object(&room);
+    // A variable of a template is there always.
+    let mut variables = object(&Occasion::default());
+    variables.append(&mut object(&room));
     variables.append(&mut object(&Extras::new(facts, &room, language)));
     variables
 }
@@ -293,6 +325,7 @@ fn name(state: State) -> &'static str {
         State::Called => "called",
         State::QueueAll => "queueAll",
         State::Full => "full",
+        State::Prequeueing => "prequeueing",
         State::Rejecting => "rejecting",
         State::Unavailable => "unavailable",
         State::Left => "left",
@@ -308,6 +341,7 @@ fn wording<'a>(language: &'a Language, facts: &Facts) -> &'a Wording<&'static st
         State::Called => &texts.called,
         State::QueueAll => &texts.queue_all,
         State::Full => &texts.full,
+        State::Prequeueing => &texts.prequeueing,
         State::Rejecting => &texts.rejecting,
         State::Unavailable => &texts.unavailable,
         State::Left => &texts.left,

@@ -1,6 +1,9 @@
 //! The part of a room's declaration that its ledger obeys. It may change between any two batches.
 
+use crate::site::event::Running;
+use crate::site::moment::Moment;
 use crate::site::room::{FirstPass, QueueingMethod, Room};
+use crate::site::timeline::Timeline;
 use crate::time::{Instant, Span};
 
 /// What the operator asks of the ledger.
@@ -68,8 +71,18 @@ pub enum Admits {
     AtRandom,
     /// Everybody, limits or not (`passthrough`).
     Everybody,
-    /// Nobody new (`queue_all`, `reject`).
+    /// Nobody new (`queue_all`, a pre-queue, `reject`).
     Nobody,
+}
+
+impl Drawing {
+    /// The draw that a running event's pre-queue ends with.
+    fn of(event: &Running) -> Option<Self> {
+        (event.prequeueing && event.shuffle).then(|| Self {
+            event: event.id.bits(),
+            start: Instant::from_millis(event.start.as_millis()),
+        })
+    }
 }
 
 impl Policy {
@@ -78,6 +91,11 @@ impl Policy {
         let expires = now + self.session;
         self.session_max
             .map_or(expires, |longest| expires.min(admitted + longest))
+    }
+
+    /// What the operator asks of the ledger at a time of the room.
+    pub fn at(timeline: &Timeline, now: Instant) -> Self {
+        Self::from(timeline.at(Moment::from_millis(now.as_millis())))
     }
 
     /// After how long without a poll a waiting visitor is no longer counted as one ahead, and after
@@ -99,7 +117,7 @@ impl From<&Room> for Policy {
             renewal: !room.disable_session_renewal,
             drain_over_limit: room.drain_over_limit,
             admits: match room.queueing_method {
-                _ if room.queue_all => Admits::Nobody,
+                _ if room.holds_everybody() => Admits::Nobody,
                 QueueingMethod::Fifo => Admits::InOrder,
                 QueueingMethod::Random => Admits::AtRandom,
                 QueueingMethod::Passthrough => Admits::Everybody,
@@ -110,11 +128,11 @@ impl From<&Room> for Policy {
             full_after: Some(room.queue_full_after_minutes)
                 .filter(|longest| *longest > 0)
                 .map(minutes),
+            drawing: room.event.as_ref().and_then(Drawing::of),
             relays: RelayPolicy {
                 above: room.relay_above,
                 shards: room.relay_shards,
             },
-            drawing: None,
         }
     }
 }

@@ -243,8 +243,9 @@ impl Ledger {
         self.returns.advance(self.book.time);
         self.load.advance(self.book.time, policy.relays);
         self.waiters.advance(self.book.time, policy.absent_after());
-        let queueing = !self.may_walk_in(policy);
-        self.throughput.observe(queueing, self.book.time);
+        // Before an event starts nothing moves, and that says nothing of how fast it will.
+        let moves = policy.drawing.is_none() && !self.may_walk_in(policy);
+        self.throughput.observe(moves, self.book.time);
         self.call(policy);
     }
 
@@ -394,10 +395,14 @@ impl Ledger {
 
     /// How long a new pass lives.
     fn life(policy: &Policy, provisional: bool) -> Span {
+        let session = policy.session_max.map_or(policy.session, |longest| {
+            // An event may have longer sessions than the room.
+            policy.session.min(longest)
+        });
         if provisional {
-            PROVISIONAL.min(policy.session)
+            PROVISIONAL.min(session)
         } else {
-            policy.session
+            session
         }
     }
 
@@ -572,6 +577,8 @@ impl Ledger {
             full: queueing && self.is_full(policy, before),
             provisional: self.first_pass_is_provisional(policy),
             relays: self.load.relays(policy.relays),
+            undrawn_from: self.book.lots.undrawn_from(),
+            drawn_from: self.book.lots.held.last().map(|draw| draw.first),
         }
     }
 
@@ -585,6 +592,7 @@ impl Ledger {
             full,
             provisional,
             relays,
+            ..
         } = self.headline(policy);
         let drawing = self.waiters.draw(now, policy.absent_after());
         let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));
