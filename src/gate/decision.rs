@@ -317,14 +317,14 @@ impl Request<'_> {
             || self.snapshot.is_some_and(|snapshot| snapshot.queueing)
     }
 
+    fn rejects(&self) -> bool {
+        self.room.queueing_method == QueueingMethod::Reject && !self.room.holds_everybody()
+    }
+
     /// Whether newcomers get no number, by what the room has said last.
     fn is_full(&self) -> bool {
         let full = |snapshot: &Snapshot| snapshot.queueing && snapshot.full;
         self.reachable && !self.room.holds_everybody() && self.snapshot.is_some_and(full)
-    }
-
-    fn rejects(&self) -> bool {
-        self.room.queueing_method == QueueingMethod::Reject && !self.room.holds_everybody()
     }
 
     fn waiting_state(&self, number: TicketNumber) -> State {

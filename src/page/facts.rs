@@ -92,10 +92,10 @@ pub enum State {
     Called,
     /// `queue_all`: in line, nobody is admitted for now.
     QueueAll,
-    /// The line is so long that nobody gets a number; the client shall come back later.
-    Full,
     /// In the pre-queue of an event: nobody is admitted before it starts.
     Prequeueing,
+    /// The line is so long that nobody gets a number; the client shall come back later.
+    Full,
     /// The method is `reject`.
     Rejecting,
     /// The room cannot be reached; the place, if any, is kept.

@@ -38,8 +38,6 @@ pub(crate) fn prequeueing() -> Facts {
             end: start + Span::from_secs(3600),
             now,
         }),
-        // There is a place to give up before it is known which.
-        has_place: true,
         number: Some(1235),
         draw: Some(Draw {
             commitment: DrawKey::new([0; 32]).commitment(),
@@ -130,10 +128,10 @@ pub(crate) fn all() -> Vec<Facts> {
             state: State::QueueAll,
             ..queueing()
         },
-        drawing(),
-        without_place(State::Full, 20),
         prequeueing(),
         drawn(),
+        drawing(),
+        without_place(State::Full, 20),
         Facts {
             queueing_method: QueueingMethod::Reject,
             ..without_place(State::Rejecting, 0)

@@ -76,7 +76,7 @@ fn a_shared_page_is_the_one_that_would_be_written() {
                 };
                 let page = pages.page(&room, &facts, language, "/leave");
                 assert_eq!(*page, *pages.render(&room, &facts, language, "/leave"));
-                let is_alike = facts.position.is_none();
+                let is_alike = facts.position.is_none() && facts.number.is_none();
                 let shares = matches!(room.custom_page_html.as_deref(), None | Some("a"));
                 assert_eq!(matches!(page, Body::Shared(_)), is_alike && shares);
             }
@@ -169,8 +169,8 @@ fn states_show_what_goes_with_them() {
         (State::Queueing, "You are in line", true, true, true),
         (State::Called, "It is your turn", true, true, true),
         (State::QueueAll, "You are in line", true, true, true),
-        (State::Full, "The line is full", false, false, true),
         (State::Prequeueing, "Starting soon", false, true, true),
+        (State::Full, "The line is full", false, false, true),
         (State::Rejecting, "Closed right now", false, false, false),
         (State::Unavailable, "One moment, please", true, true, true),
         (State::Left, "You have left the line", false, false, false),
@@ -308,8 +308,8 @@ fn starter_templates_render_in_every_state() {
                     }
                     State::Queueing | State::QueueAll => "Sie sind in der Warteschlange",
                     State::Called => "Sie sind an der Reihe",
-                    State::Full => "Die Warteschlange ist voll",
                     State::Prequeueing => "Es geht bald los",
+                    State::Full => "Die Warteschlange ist voll",
                     State::Rejecting => "Zurzeit geschlossen",
                     State::Unavailable => "Einen Moment bitte",
                     State::Left => "Sie haben die Warteschlange verlassen",

@@ -30,10 +30,10 @@ pub struct Texts<S> {
     pub called: Wording<S>,
     /// The texts of `State::QueueAll`.
     pub queue_all: Wording<S>,
-    /// The texts of `State::Full`.
-    pub full: Wording<S>,
     /// The texts of `State::Prequeueing`.
     pub prequeueing: Wording<S>,
+    /// The texts of `State::Full`.
+    pub full: Wording<S>,
     /// The texts of `State::Rejecting`.
     pub rejecting: Wording<S>,
     /// The texts of `State::Unavailable`.

@@ -25,7 +25,7 @@ const UNAVAILABLE: &str = "unavailable";
 /// variables of templates too. A number that is not known is 0, so that `{{position}}` in a script is
 /// a number in every state; the field in front of it tells.
 ///
-/// Turnstile is not there, and its fields say so.
+/// Turnstile is not there, and its field says so.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WaitingRoom<'a> {
@@ -87,6 +87,8 @@ impl<'a> WaitingRoom<'a> {
         let [p25, p50, p75] = quartiles.unwrap_or_default();
         let in_line = !matches!(facts.state, State::Full | State::Rejecting | State::Left);
         let position = facts.position.filter(|_| in_line);
+        // In a pre-queue there is a place to give up before it is known which.
+        let has_place = facts.has_place || facts.state == State::Prequeueing;
         let method = facts.queueing_method;
         let event = facts.event.as_ref();
         let (start, end) = (minutes_until_start(event), minutes_until_end(event));
@@ -130,11 +132,7 @@ impl<'a> WaitingRoom<'a> {
             nothing_sent: facts.notice == Some(Notice::NothingSent),
             place_lapsed: facts.notice == Some(Notice::PlaceLapsed),
             session_over: facts.notice == Some(Notice::SessionOver),
-            leave_url: if facts.has_place && in_line {
-                leave_url
-            } else {
-                ""
-            },
+            leave_url: if has_place && in_line { leave_url } else { "" },
             occasion: Occasion::of(facts),
             admitted: None,
         }
@@ -324,8 +322,8 @@ fn name(state: State) -> &'static str {
         State::Queueing => "queueing",
         State::Called => "called",
         State::QueueAll => "queueAll",
-        State::Full => "full",
         State::Prequeueing => "prequeueing",
+        State::Full => "full",
         State::Rejecting => "rejecting",
         State::Unavailable => "unavailable",
         State::Left => "left",
@@ -340,8 +338,8 @@ fn wording<'a>(language: &'a Language, facts: &Facts) -> &'a Wording<&'static st
         State::Queueing => &texts.queueing,
         State::Called => &texts.called,
         State::QueueAll => &texts.queue_all,
-        State::Full => &texts.full,
         State::Prequeueing => &texts.prequeueing,
+        State::Full => &texts.full,
         State::Rejecting => &texts.rejecting,
         State::Unavailable => &texts.unavailable,
         State::Left => &texts.left,

@@ -86,16 +86,35 @@ impl Drawing {
 }
 
 impl Policy {
-    /// When a session that is renewed at `now` ends, if the visitor came in at `admitted`.
-    pub fn session_ends(&self, admitted: Instant, now: Instant) -> Instant {
-        let expires = now + self.session;
-        self.session_max
-            .map_or(expires, |longest| expires.min(admitted + longest))
+    /// First come, first served within these two limits, and all else as a room is that declares
+    /// nothing.
+    pub fn within(total_active_users: u32, new_users_per_minute: u32) -> Self {
+        Self {
+            total_active_users,
+            new_users_per_minute,
+            session: Span::from_secs(300),
+            session_max: None,
+            renewal: true,
+            drain_over_limit: false,
+            admits: Admits::InOrder,
+            first_pass: FirstPass::Full,
+            poll_far: Span::from_secs(20),
+            full_after: None,
+            drawing: None,
+            relays: RelayPolicy::default(),
+        }
     }
 
     /// What the operator asks of the ledger at a time of the room.
     pub fn at(timeline: &Timeline, now: Instant) -> Self {
         Self::from(timeline.at(Moment::from_millis(now.as_millis())))
+    }
+
+    /// When a session that is renewed at `now` ends, if the visitor came in at `admitted`.
+    pub fn session_ends(&self, admitted: Instant, now: Instant) -> Instant {
+        let expires = now + self.session;
+        self.session_max
+            .map_or(expires, |longest| expires.min(admitted + longest))
     }
 
     /// After how long without a poll a waiting visitor is no longer counted as one ahead, and after
@@ -125,10 +144,10 @@ impl From<&Room> for Policy {
             },
             first_pass: room.first_pass,
             poll_far: Span::from_secs(u64::from(room.poll_far_seconds)),
+            drawing: room.event.as_ref().and_then(Drawing::of),
             full_after: Some(room.queue_full_after_minutes)
                 .filter(|longest| *longest > 0)
                 .map(minutes),
-            drawing: room.event.as_ref().and_then(Drawing::of),
             relays: RelayPolicy {
                 above: room.relay_above,
                 shards: room.relay_shards,

@@ -182,8 +182,8 @@ impl Request<'_> {
             State::Queueing if near => self.room.poll_near_seconds,
             State::Queueing
             | State::QueueAll
-            | State::Full
             | State::Prequeueing
+            | State::Full
             | State::Unavailable => self.room.poll_far_seconds,
         }
     }

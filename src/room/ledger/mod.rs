@@ -395,10 +395,9 @@ impl Ledger {
 
     /// How long a new pass lives.
     fn life(policy: &Policy, provisional: bool) -> Span {
-        let session = policy.session_max.map_or(policy.session, |longest| {
-            // An event may have longer sessions than the room.
-            policy.session.min(longest)
-        });
+        // An event may have longer sessions than its room.
+        let longest = policy.session_max.unwrap_or(policy.session);
+        let session = policy.session.min(longest);
         if provisional {
             PROVISIONAL.min(session)
         } else {

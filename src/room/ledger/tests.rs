@@ -12,26 +12,12 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::room::policy::RelayPolicy;
 
 const START: Instant = Instant::from_secs(1_800_000_000);
 const SEED: Seed = Seed::new([7; 32]);
 
 pub(super) fn policy(total: u32, rate: u32) -> Policy {
-    Policy {
-        total_active_users: total,
-        new_users_per_minute: rate,
-        session: Span::from_secs(300),
-        session_max: None,
-        renewal: true,
-        drain_over_limit: false,
-        admits: Admits::InOrder,
-        first_pass: FirstPass::Full,
-        poll_far: Span::from_secs(20),
-        full_after: None,
-        relays: RelayPolicy::default(),
-        drawing: None,
-    }
+    Policy::within(total, rate)
 }
 
 fn number(value: u64) -> TicketNumber {
