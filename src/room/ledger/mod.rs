@@ -401,10 +401,13 @@ impl Ledger {
 
     /// How long a new pass lives.
     fn life(policy: &Policy, provisional: bool) -> Span {
+        // An event may have longer sessions than its room.
+        let longest = policy.session_max.unwrap_or(policy.session);
+        let session = policy.session.min(longest);
         if provisional {
-            PROVISIONAL.min(policy.session)
+            PROVISIONAL.min(session)
         } else {
-            policy.session
+            session
         }
     }
 
