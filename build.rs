@@ -98,12 +98,13 @@ fn pack_page(root: &Path) -> Result<String, Failure> {
 fn check_templates(root: &Path, site: &Site) -> Result<(), Failure> {
     let mut faults = Vec::new();
     for (n, room) in site.rooms.iter().enumerate() {
-        if let Some(name) = &room.custom_page_html
-            && !root.join("templates").join(name).is_file()
-        {
-            faults.push(format!(
-                "rooms[{n}].custom_page_html: no such file: templates/{name}"
-            ));
+        for name in room.pages() {
+            if !root.join("templates").join(name).is_file() {
+                faults.push(format!(
+                    "rooms[{n}].custom_page_html, or one of its events': no such file: \
+                     templates/{name}"
+                ));
+            }
         }
     }
     if faults.is_empty() {
@@ -115,11 +116,7 @@ fn check_templates(root: &Path, site: &Site) -> Result<(), Failure> {
 
 /// Rust source of a list of the rooms' own pages, each as its name and text.
 fn page_sources(root: &Path, site: &Site) -> Result<String, Failure> {
-    let mut names: Vec<&String> = site
-        .rooms
-        .iter()
-        .filter_map(|room| room.custom_page_html.as_ref())
-        .collect();
+    let mut names: Vec<&str> = site.rooms.iter().flat_map(|room| room.pages()).collect();
     names.sort();
     names.dedup();
     let mut source = String::from("&[");

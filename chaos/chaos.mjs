@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { Browser, connections } from '../crowd/browser.mjs';
+import { Browser, Connections } from '../crowd/browser.mjs';
 import { crowd } from '../crowd/crowd.mjs';
 import { admissions } from '../crowd/verdicts.mjs';
 import { probe } from './probe.mjs';
@@ -73,7 +73,7 @@ async function slotsCameBack({ server, room, record }) {
   // A pass whose answer was lost is known to nobody, but it is no younger than the last request.
   const free = Math.max(lastPass, performance.now() + room.session * 1000) + (EXPIRY_GRACE_S + 1) * 1000;
   await pause(free - performance.now());
-  const pool = connections(`http://127.0.0.1:${server.port}`, 16);
+  const connections = new Connections(`http://127.0.0.1:${server.port}`, 16);
   const until = performance.now() + GIVEN_UP_S * 1000;
   const over = new AbortController();
   setMaxListeners(0, over.signal);
@@ -96,17 +96,17 @@ async function slotsCameBack({ server, room, record }) {
     }
   };
   try {
-    const newcomers = Array.from({ length: room.active + 5 }, (_, n) => new Browser({ pool, host: new URL(room.url).host, visitor: `last ${n}` }));
+    const newcomers = Array.from({ length: room.active + 5 }, (_, n) => new Browser({ connections, host: new URL(room.url).host, visitor: `last ${n}` }));
     await Promise.all(newcomers.map(comesIn));
     return inside;
   } finally {
     over.abort();
-    await pool.destroy();
+    await connections.close();
   }
 }
 
 /** What did not hold, in words; empty if everything did. */
-function broken({ record, probes, free, room, ended }) {
+export function broken({ record, probes, free, room, ended }) {
   const seen = admissions(record);
   const most = Math.max(...probes.map(({ honoured }) => honoured));
   const faults = [...record.told];

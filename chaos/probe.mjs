@@ -1,7 +1,7 @@
 // Which passes are honoured, asked of the Worker itself: a copy of a pass is sent as a prefetch, which
 // takes no place and renews nothing, and is refused without a pass.
 
-import { Browser, connections } from '../crowd/browser.mjs';
+import { Browser, Connections } from '../crowd/browser.mjs';
 
 /** So long a pass that was given back may still be honoured: until the edge's next snapshot. */
 const REVOKED_WITHIN_MS = 3_000;
@@ -19,8 +19,8 @@ const MOST_OVER = 200;
  *   honoured that are all still good, neither over nor given back, when the last answer has come.
  */
 export async function probe({ port, url, visits, cookieName }) {
-  const pool = connections(`http://127.0.0.1:${port}`, 16);
-  const browser = new Browser({ pool, host: new URL(url).host, visitor: '', cookieName });
+  const connections = new Connections(`http://127.0.0.1:${port}`, 16);
+  const browser = new Browser({ connections, host: new URL(url).host, visitor: '', cookieName });
   const given = visits.filter((visit) => visit.pass);
   const begin = performance.now();
   const good = given.filter((visit) => visit.until > begin);
@@ -41,6 +41,6 @@ export async function probe({ port, url, visits, cookieName }) {
       .map(({ visit, wasOver }) => `number ${visit.number}: a pass that ${wasOver ? 'is over' : 'was given back'} is honoured`);
     return { honoured: honoured.filter(({ visit }) => visit.until > end).length, faults };
   } finally {
-    await pool.destroy();
+    await connections.close();
   }
 }

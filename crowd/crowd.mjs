@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { setInterval as every } from 'node:timers';
 
-import { Browser, connections } from './browser.mjs';
+import { Browser, Connections } from './browser.mjs';
 import { seeded } from './random.mjs';
 import { Record } from './record.mjs';
 import { Visitor, draw } from './visitor.mjs';
@@ -18,7 +18,6 @@ const TOO_MANY_FAILED = 100;
  * @param {object} run
  * @param {string} run.url The page they want; its host is what cookies go by.
  * @param {string} [run.connectTo] Where connections go, if not to the URL's host.
- * @param {string} [run.host] The Host header, if not the URL's.
  * @param {object} run.options See options.mjs.
  * @param {{sessionMs: number}} [run.rough] Failures are planned: they are no faults, and nothing is
  *   given up; see visitor.mjs.
@@ -27,9 +26,9 @@ const TOO_MANY_FAILED = 100;
  * @returns {Promise<{record: Record, visitors: Visitor[], ended: string}>} `ended` says why:
  *   `all are done`, `the time is up`, `the target fails`, `interrupted`.
  */
-export async function crowd({ url, connectTo = url, host, options, rough = false, onSecond, signal }) {
+export async function crowd({ url, connectTo = url, options, rough = false, onSecond, signal }) {
   const random = seeded(options.seed);
-  const pool = connections(connectTo, options.connections);
+  const connections = new Connections(connectTo, options.connections);
   const record = new Record();
   const end = new AbortController();
   // One for each visitor who sleeps.
@@ -39,15 +38,16 @@ export async function crowd({ url, connectTo = url, host, options, rough = false
     if (end.signal.aborted) return;
     ended = why;
     end.abort();
+    void connections.close();
   };
   signal?.addEventListener('abort', () => stop('interrupted'), { once: true });
 
   const habits = { ...options, spanSeconds: options.span, thinkSeconds: options.think, noShow: options['no-show'] };
   const visitors = Array.from({ length: options.visitors }, (_, id) => {
     const browser = new Browser({
-      pool,
-      host: host ?? new URL(url).host,
-      visitor: id,
+      connections,
+      host: new URL(url).host,
+      visitor: String(id),
       cookieName: options.cookie,
     });
     return new Visitor({ id, url, browser, plan: draw(random, habits), record, signal: end.signal, rough });
@@ -70,7 +70,7 @@ export async function crowd({ url, connectTo = url, host, options, rough = false
   } finally {
     clearInterval(clock);
     end.abort();
-    await pool.destroy();
+    await connections.close();
   }
   record.sample();
   return { record, visitors, ended };

@@ -29,7 +29,7 @@ const NUMBERS = {
 
 const TEXTS = {
   url: 'the page that visitors want, https://preview.example.com/sale; none: the Worker on this machine',
-  host: "the Host header, where it is not the URL's",
+  host: "the host that requests name, where it is not the URL's: shop.example.com",
   cookie: "the name of the room's cookie; __cfwaitingroom",
   out: 'the page with the plots; target/crowd.html',
 };
@@ -68,6 +68,7 @@ export function read(args) {
   }
   options.seed ??= Math.floor(Math.random() * 2 ** 32);
   if (!Number.isInteger(options.visitors)) throw new Misuse('--visitors must be whole');
+  if (options.host !== undefined && !/^[a-z0-9.-]+(:\d+)?$/i.test(options.host)) throw new Misuse(`--host: not a host: ${options.host}`);
   if (target && options.visitors > Math.max(1, options.span) * MOST_VISITORS_PER_SECOND) {
     throw new Misuse(`no more than ${MOST_VISITORS_PER_SECOND} visitors a second are sent at a target: a longer --span`);
   }

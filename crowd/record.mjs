@@ -13,6 +13,7 @@ export class Record {
   #latencies = new Map();
   #series = new Map();
   #levels = new Map();
+  #sampled = 0;
   #faults = new Map();
   #told = [];
 
@@ -65,10 +66,14 @@ export class Record {
     return this.#levels.get(name) ?? 0;
   }
 
-  /** Notes the levels as the figures of this second. */
-  sample() {
-    const second = Math.floor(this.age / 1000);
-    for (const [name, value] of this.#levels) this.series(name)[second] = value;
+  /** Notes the levels as the figures of the seconds since the last sample. */
+  sample(now = performance.now()) {
+    const second = Math.floor((now - this.#begin) / 1000);
+    for (const [name, value] of this.#levels) {
+      const series = this.series(name);
+      for (let i = this.#sampled; i <= second; i += 1) series[i] = value;
+    }
+    this.#sampled = second + 1;
   }
 
   /** Notes how long an answer took, by what it needed. */

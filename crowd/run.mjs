@@ -30,6 +30,13 @@ function build() {
   if (status !== 0) throw new Error('the Worker does not build');
 }
 
+/** The URL under another host: the one that requests name and cookies go by. */
+function named(url, host) {
+  const other = new URL(url);
+  if (host) Object.assign(other, { port: '', host });
+  return other.href;
+}
+
 function plots(record, site, limits) {
   const seconds = Math.max(1, Math.ceil(record.age / 1000));
   const limit = (name, value) => (value === undefined ? [] : [{ name, value }]);
@@ -55,14 +62,14 @@ async function main() {
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interrupted.abort());
 
-  let target = { url: options.url, host: options.host };
+  let target = { url: options.url && named(options.url, options.host), connectTo: options.url };
   let limits = { active: options['active-limit'], minute: options['minute-limit'] };
-  let site;
+  let site, server;
   if (!options.url) {
     build();
     site = await Site.start({ seed: options.seed });
     stack.defer(() => site.stop());
-    const server = await Workerd.start(site, { built: BUILT });
+    server = await Workerd.start(site, { built: BUILT });
     stack.defer(() => server.stop());
     target = { url: LOCAL.url, connectTo: `http://127.0.0.1:${server.port}` };
     limits = LOCAL;
@@ -78,6 +85,7 @@ async function main() {
   const run = { ...target, options, signal: interrupted.signal };
   const { record, ended } = await crowd({ ...run, onSecond: (now) => progressed.tell(line(now, options.visitors)) });
   progressed.end(`${line(record, options.visitors)}; ${ended}`);
+  if (server?.failure) console.log(server.failure);
 
   const counts = await site?.counts(begin);
   const judged = verdicts({ record, limits, site: counts });

@@ -31,8 +31,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         admits: Admits::InOrder,
         first_pass: FirstPass::Full,
         poll_far: Span::from_secs(20),
-        drawing: None,
         relays: RelayPolicy::default(),
+        drawing: None,
     };
     let mut room = Ledger::new(Incarnation::new(1), Seed::new([0; 32]), START);
     let begin = Clock::now();

@@ -18,7 +18,7 @@ fi
 # Whatever comes, a Worker of another release is not taken for this one.
 rm -rf "$source" "$out"
 if ! git cat-file -e "$commit^{commit}" 2>/dev/null &&
-    ! git fetch --quiet --depth 1 origin "$commit" 2>/dev/null; then
+    ! GIT_TERMINAL_PROMPT=0 git fetch --quiet --depth 1 origin "$commit" 2>/dev/null; then
     echo "build-previous: commit $commit is neither here nor at origin (a shallow clone, or no clone?)" >&2
     exit 3
 fi

@@ -23,11 +23,7 @@ mod tests {
     #[test]
     fn what_is_packed_can_be_read() {
         let site = super::site().unwrap();
-        for name in site
-            .rooms
-            .into_iter()
-            .filter_map(|room| room.custom_page_html)
-        {
+        for name in site.rooms.iter().flat_map(|room| room.pages()) {
             assert!(super::pages().any(|(page, _)| page == name), "{name}");
         }
     }

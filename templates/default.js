@@ -49,6 +49,32 @@ const say = (room, place) => {
   lastSaid = Date.now();
 };
 
+// Counts down to the start by the server's clock: the visitor's own may be wrong.
+const two = new Intl.NumberFormat(language, { minimumIntegerDigits: 2 });
+let start, tick;
+const countDown = () => {
+  const left = Math.max(0, Math.round((start - performance.now()) / 1000));
+  const [hours, minutes, seconds] = [Math.floor(left / 3600), Math.floor(left / 60) % 60, left % 60];
+  at("countdown").textContent = [hours, minutes, seconds].slice(hours ? 0 : 1).map((n) => two.format(n)).join(":");
+};
+const startIn = (seconds) => {
+  clearInterval(tick);
+  start = performance.now() + seconds * 1000;
+  countDown();
+  tick = setInterval(countDown, 1000);
+};
+
+const tellEvent = (room) => {
+  const waits = room.state === "prequeueing";
+  at("event").hidden = !waits;
+  if (waits) startIn(room.secondsUntilEventStart);
+  else clearInterval(tick);
+  show("lot", waits && room.shuffleAtEventStart ? texts.byLot : "");
+  const draw = Object.entries(room).filter(([name, value]) => name.startsWith("draw") && value);
+  at("draw").hidden = !draw.length;
+  show("proof", draw.map(([name, value]) => name + ": " + value).join("\n"));
+};
+
 const update = (room) => {
   const place = room.positionKnown ? numbers.format(room.position) : "";
   const state = texts[room.state];
@@ -62,13 +88,14 @@ const update = (room) => {
   at("place").hidden = !place;
   show("position", place);
   show("ahead", ahead(room));
+  tellEvent(room);
   at("progress").hidden = !room.progressKnown;
   at("progress").value = room.progress;
   at("estimate").hidden = room.state === "called";
   show("wait", expected(room));
   at("leave").hidden = !room.leaveUrl;
   at("leave").action = room.leaveUrl;
-  at("keep").hidden = !place;
+  at("keep").hidden = !room.leaveUrl;
   at("fresh").hidden = !room.refreshIntervalSeconds;
   at("updated").textContent = fill(texts.updated, { time: clock.format(new Date()) });
 };
@@ -150,5 +177,6 @@ at("leave").addEventListener("submit", () => {
 });
 // The Refresh header is for pages without this script: stopping a page that has loaded cancels it.
 addEventListener("load", () => setTimeout(() => stop(), 0));
+if (page.dataset.state === "prequeueing") startIn(Number(at("countdown").dataset.seconds));
 schedule(pause);
 })();

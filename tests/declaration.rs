@@ -266,7 +266,6 @@ fn single_faults_read_well() {
             json!({ "queueing_method": "FIFO" }),
             "queueing_method: must be one of fifo, passthrough, reject, not \"FIFO\"; did you mean fifo?",
         ),
-        (json!({ "events": [] }), "events: events are not built yet"),
         (
             json!({ "rules": [] }),
             "rules: bypass rules are not built yet",

@@ -99,6 +99,7 @@ fn status_of(kind: Kind) -> String {
         notice: None,
         refresh_seconds: 0,
         last_updated: Instant::from_secs(1_767_225_600),
+        now: Instant::from_secs(1_767_225_600),
     };
     let asked = Asked {
         intent: Intent::Navigation,
@@ -137,6 +138,7 @@ fn every_status_is_described_and_no_other() {
         Kind::Waits(State::Queueing),
         Kind::Waits(State::Called),
         Kind::Waits(State::QueueAll),
+        Kind::Waits(State::Prequeueing),
         Kind::Waits(State::Rejecting),
         Kind::Waits(State::Unavailable),
         Kind::Waits(State::Left),

@@ -5,15 +5,16 @@
 
 mod common;
 
-use anteroom::site::fields::{COOKIE_ATTRIBUTES, Fields, ROOM, ROUTE, SITE};
+use anteroom::site::fields::{COOKIE_ATTRIBUTES, EVENT, Fields, ROOM, ROUTE, SITE};
 use serde_json::{Value, json};
 
 const PAGE: &str = include_str!("../docs/settings.md");
-const PARTS: [(&str, &Fields); 4] = [
+const PARTS: [(&str, &Fields); 5] = [
     ("## The site", &SITE),
     ("## A room", &ROOM),
     ("## An additional route", &ROUTE),
     ("## Cookie attributes", &COOKIE_ATTRIBUTES),
+    ("## An event", &EVENT),
 ];
 
 #[test]

@@ -32,8 +32,8 @@ fn policy() -> Policy {
         admits: Admits::InOrder,
         first_pass: FirstPass::Full,
         poll_far: Span::from_secs(20),
-        drawing: None,
         relays: RelayPolicy::default(),
+        drawing: None,
     }
 }
 
@@ -86,7 +86,7 @@ fn a_room_stores_the_same_bytes_as_elsewhere_and_recovers_from_them() {
     let rows = [journal::decode_row(&row).unwrap()];
     let mut recovered = Ledger::recover(book, rows, NOW);
     let batch = recovered.batch(NOW, &policy(), &[arrive(2)]);
-    let snapshot = batch.responses[0].snapshot.as_deref().unwrap();
+    let snapshot = batch.responses[0].snapshot.as_ref().unwrap();
     assert_eq!((snapshot.issued, snapshot.active), (3, 1));
 }
 

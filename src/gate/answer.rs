@@ -1,5 +1,7 @@
 //! What anteroom says itself: status, header fields and body of an answer that no origin gave.
 
+mod events;
+
 use std::borrow::Cow;
 
 use super::accept;
@@ -12,6 +14,7 @@ use crate::page::facts::{Facts, State};
 use crate::page::language;
 use crate::page::shared::Body;
 use crate::page::{Pages, content_security_policy, json};
+use crate::room::number::TicketNumber;
 use crate::room::snapshot::Snapshot;
 use crate::site::room::{QueueingMethod, Room};
 
@@ -75,6 +78,7 @@ impl Answer {
                 let facts = self.facts(State::Called, room, snapshot);
                 let mut fields = common(room, asked, "admitted");
                 fields.push(("Content-Type", "application/json".into()));
+                fields.extend(events::draw_field(&facts));
                 Written {
                     status: 200,
                     fields,
@@ -117,6 +121,7 @@ impl Answer {
         let form = form(room, asked);
         let mut fields = common(room, asked, name(state));
         fields.push(("X-Robots-Tag", "noindex".into()));
+        fields.extend(events::draw_field(facts));
         if self.refresh_seconds > 0 {
             fields.push(("Retry-After", self.refresh_seconds.to_string().into()));
         }
@@ -209,6 +214,13 @@ impl Answer {
             State::Queueing => users_ahead.and_then(|ahead| snapshot?.expected_wait(ahead)),
             _ => None,
         };
+        let number = match self.holds {
+            Some(Standing::Waiting { number, .. } | Standing::Admitted { number, .. }) => {
+                Some(number)
+            }
+            Some(Standing::Ticket { .. }) | None => None,
+        };
+        let draw = snapshot.and_then(|snapshot| events::draw(snapshot, number));
         let minutes = |wait: crate::time::Span| wait.as_secs().div_ceil(60).max(1);
         Facts {
             state,
@@ -220,12 +232,14 @@ impl Answer {
                 .and_then(|minutes| u32::try_from(minutes).ok()),
             last_updated: self.last_updated,
             refresh_interval_seconds: self.refresh_seconds,
-            queueing_method: if room.queue_all && room.queueing_method == QueueingMethod::Reject {
-                QueueingMethod::Fifo
-            } else {
-                room.queueing_method
+            queueing_method: match room.queueing_method {
+                QueueingMethod::Reject if room.holds_everybody() => QueueingMethod::Fifo,
+                method => method,
             },
             notice: self.notice,
+            event: events::event(room, self.now),
+            number: draw.and(number).map(TicketNumber::get),
+            draw,
         }
     }
 }
@@ -259,6 +273,7 @@ pub const fn name(state: State) -> &'static str {
         State::Queueing => "queueing",
         State::Called => "called",
         State::QueueAll => "queue-all",
+        State::Prequeueing => "prequeueing",
         State::Rejecting => "rejecting",
         State::Unavailable => "unavailable",
         State::Left => "left",

@@ -4,6 +4,7 @@
 //! The table in `docs/methods.md` is the specification of this file.
 
 mod holding;
+mod prequeue;
 
 use super::intent::Intent;
 use super::token::Standing;
@@ -100,6 +101,8 @@ pub struct Answer {
     pub refresh_seconds: u32,
     /// The visitor's last counted attempt.
     pub last_updated: Instant,
+    /// The edge's clock.
+    pub now: Instant,
 }
 
 /// Why the edge answers.
@@ -159,9 +162,7 @@ impl Request<'_> {
                 }
                 _ => Step::Pass,
             },
-            _ if self.room.queueing_method == QueueingMethod::Reject && !self.room.queue_all => {
-                self.stays_out(State::Rejecting)
-            }
+            _ if self.rejects() => self.stays_out(State::Rejecting),
             Some(Standing::Ticket { id, .. }) if self.intent.counts() => {
                 Step::Ask(Message::Arrive {
                     ticket: id,
@@ -189,7 +190,7 @@ impl Request<'_> {
                 } else if !self.reachable && self.room.fail_mode == FailMode::Open {
                     self.fail_open()
                 } else {
-                    self.stays_out(self.waiting_state())
+                    self.stays_out(self.waiting_state(number))
                 }
             }
             _ if !self.intent.counts() => self.without_a_place(),
@@ -198,6 +199,7 @@ impl Request<'_> {
             }
             // A poll is answered by the edge and not by the origin, so it takes the long way.
             None if self.intent != Intent::Poll
+                && !self.room.holds_everybody()
                 && let Some(pass) = self.reserved =>
             {
                 Step::Admit(pass)
@@ -244,19 +246,24 @@ impl Request<'_> {
                 joined,
                 ahead,
             } => {
-                let ahead = ahead.map_or_else(|| snapshot.users_ahead(number), u64::from);
+                let told = ahead
+                    .map(u64::from)
+                    .filter(|_| !snapshot.is_undrawn(number));
+                let ahead = told.or_else(|| informed.ahead_of(number));
                 let place = informed.place(number, incarnation, joined, ahead);
-                let mut answer = informed.holds(place, informed.waiting_state(), ahead);
+                let mut answer = informed.holds(place, informed.waiting_state(number), ahead);
                 if self.held_number().is_some_and(|held| held != number) {
                     answer.notice = answer.notice.or(Some(Notice::PlaceLapsed));
                 }
                 Outcome::Answer(answer)
             }
             Reply::AtDoor { number, ahead } => {
-                let ahead = u64::from(ahead);
+                let ahead = Some(u64::from(ahead));
                 let place = informed.place(number, incarnation, None, ahead);
                 let state = if self.room.queue_all {
                     State::QueueAll
+                } else if self.room.is_prequeueing() {
+                    State::Prequeueing
                 } else {
                     State::Called
                 };
@@ -303,18 +310,24 @@ impl Request<'_> {
     }
 
     fn queues(&self) -> bool {
-        self.room.queue_all
+        self.room.holds_everybody()
             || self.room.queueing_method == QueueingMethod::Reject
             || self.snapshot.is_some_and(|snapshot| snapshot.queueing)
     }
 
-    const fn waiting_state(&self) -> State {
+    fn rejects(&self) -> bool {
+        self.room.queueing_method == QueueingMethod::Reject && !self.room.holds_everybody()
+    }
+
+    fn waiting_state(&self, number: TicketNumber) -> State {
         if self.room.queue_all {
             State::QueueAll
-        } else if self.reachable {
-            State::Queueing
-        } else {
+        } else if !self.reachable {
             State::Unavailable
+        } else if self.prequeues(number) {
+            State::Prequeueing
+        } else {
+            State::Queueing
         }
     }
 
@@ -335,7 +348,10 @@ impl Request<'_> {
             _ if self.queues() || self.visitor.token.is_some() => {
                 let state = match self.visitor.token.map(|token| token.standing) {
                     _ if self.room.queue_all => State::QueueAll,
-                    _ if self.room.queueing_method == QueueingMethod::Reject => State::Rejecting,
+                    _ if self.rejects() => State::Rejecting,
+                    Some(Standing::Waiting { number, .. }) if self.prequeues(number) => {
+                        State::Prequeueing
+                    }
                     Some(Standing::Waiting { .. }) => State::Queueing,
                     _ => State::Joining,
                 };
@@ -401,6 +417,7 @@ impl Request<'_> {
             notice,
             refresh_seconds: 0,
             last_updated: self.now,
+            now: self.now,
         }
     }
 }

@@ -12,3 +12,7 @@ pub const ASSERTION: &str = "Anteroom-Assertion";
 
 /// From the origin: ends the session of the visitor whose request it answers (Cloudflare's name).
 pub const COMMAND: &str = "Cf-Waiting-Room-Command";
+
+/// On answers to visitors whom a draw concerns: its commitment before it is held, and then all that
+/// is needed to check it.
+pub const DRAW: &str = "Anteroom-Draw";

@@ -1,5 +1,6 @@
 //! What a page says: the facts that the gate hands to the page, whatever its form.
 
+use crate::room::draw::{Commitment, DrawKey};
 use crate::site::room::QueueingMethod;
 use crate::time::Instant;
 
@@ -25,6 +26,53 @@ pub struct Facts {
     pub queueing_method: QueueingMethod,
     /// Something the page must add to the state.
     pub notice: Option<Notice>,
+    /// The event that is under way, its pre-queue included.
+    pub event: Option<Event>,
+    /// The visitor's number, where a draw decides about its place.
+    pub number: Option<u64>,
+    /// What is known of that draw.
+    pub draw: Option<Draw>,
+}
+
+/// An event that is under way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Its name.
+    pub name: String,
+    /// Whether it has not started yet.
+    pub prequeueing: bool,
+    /// Whether the places of the pre-queue are drawn at the start.
+    pub shuffle: bool,
+    /// When it starts.
+    pub start: Instant,
+    /// When it ends.
+    pub end: Instant,
+    /// The time of these facts.
+    pub now: Instant,
+}
+
+/// What is known of the draw of a pre-queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Draw {
+    /// The SHA-256 of the key.
+    pub commitment: Commitment,
+    /// The start of the event when the key was committed to.
+    pub start: Instant,
+    /// The first number of the pre-queue.
+    pub first: u64,
+    /// How it ended, once it was held.
+    pub held: Option<Held>,
+}
+
+/// A draw that was held.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Held {
+    /// The key.
+    pub key: DrawKey,
+    /// How many numbers took part.
+    pub count: u64,
+    /// The place that the visitor's number got.
+    pub place: Option<u64>,
 }
 
 /// Why a visitor waits.
@@ -38,6 +86,8 @@ pub enum State {
     Called,
     /// `queue_all`: in line, nobody is admitted for now.
     QueueAll,
+    /// In the pre-queue of an event: nobody is admitted before it starts.
+    Prequeueing,
     /// The method is `reject`.
     Rejecting,
     /// The room cannot be reached; the place, if any, is kept.

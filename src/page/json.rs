@@ -36,7 +36,10 @@ fn written(body: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
     use crate::page::samples;
+    use crate::room::draw::DrawKey;
 
     /// The sample of Cloudflare's reference, then our fields.
     const EXPECTED: &str = concat!(
@@ -66,6 +69,52 @@ mod tests {
         for admitted in [true, false] {
             let poll = poll(&samples::queueing(), "/leave", admitted);
             assert_eq!(poll, format!(r#"{EXPECTED},"admitted":{admitted}}}}}"#));
+        }
+    }
+
+    #[test]
+    fn a_pre_queue_is_told_with_its_draw_and_the_draw_with_all_to_check_it() {
+        let read = |facts| -> serde_json::Value {
+            let body: serde_json::Value = serde_json::from_str(&body(&facts, "/leave")).unwrap();
+            body["cfWaitingRoom"].clone()
+        };
+        let before = read(samples::prequeueing());
+        let commitment = DrawKey::new([0; 32]).commitment().to_string();
+        for (name, value) in [
+            ("state", json!("prequeueing")),
+            ("isEventActive", json!(true)),
+            ("isEventPrequeueing", json!(true)),
+            ("shuffleAtEventStart", json!(true)),
+            ("timeUntilEventStart", json!(66)),
+            ("timeUntilEventStartFormatted", json!("1 hour 6 minutes")),
+            ("timeUntilEventEnd", json!(126)),
+            ("waitTimeKnown", json!(false)),
+            ("positionKnown", json!(false)),
+            ("leaveUrl", json!("/leave")),
+            ("eventName", json!("opening")),
+            ("eventStartTime", json!("2020-08-04T00:51:00.500Z")),
+            ("secondsUntilEventStart", json!(3901)),
+            ("drawCommitment", json!(commitment)),
+            ("drawFirst", json!(1000)),
+            ("drawNumber", json!(1235)),
+            ("drawKey", json!("")),
+            ("drawCount", json!(0)),
+        ] {
+            assert_eq!(before[name], value, "{name}");
+        }
+        let after = read(samples::drawn());
+        for (name, value) in [
+            ("isEventActive", json!(true)),
+            ("isEventPrequeueing", json!(false)),
+            ("timeUntilEventStart", json!(0)),
+            ("timeUntilEventStartFormatted", json!("unavailable")),
+            ("timeUntilEventEndFormatted", json!("1 hour")),
+            ("drawCommitment", json!(commitment)),
+            ("drawKey", json!("0".repeat(64))),
+            ("drawCount", json!(900)),
+            ("drawPlace", json!(1777)),
+        ] {
+            assert_eq!(after[name], value, "{name}");
         }
     }
 

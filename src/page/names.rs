@@ -16,7 +16,7 @@ pub enum Type {
 use Type::{Boolean, Integer, Text};
 
 /// All variables. The first 25 and the helpers behind them have Cloudflare's names and meanings.
-pub const VARIABLES: [(&str, Type); 63] = [
+pub const VARIABLES: [(&str, Type); 80] = [
     ("inWaitingRoom", Boolean),
     ("waitTimeKnown", Boolean),
     ("waitTime", Integer),
@@ -59,9 +59,21 @@ pub const VARIABLES: [(&str, Type); 63] = [
     ("placeLapsed", Boolean),
     ("sessionOver", Boolean),
     ("leaveUrl", Text),
+    ("eventName", Text),
+    ("eventStartTime", Text),
+    ("eventEndTime", Text),
+    ("secondsUntilEventStart", Integer),
+    ("drawCommitment", Text),
+    ("drawStartTime", Text),
+    ("drawFirst", Integer),
+    ("drawNumber", Integer),
+    ("drawCount", Integer),
+    ("drawKey", Text),
+    ("drawPlace", Integer),
     ("isJoining", Boolean),
     ("isQueueing", Boolean),
     ("isCalled", Boolean),
+    ("isPrequeueing", Boolean),
     ("isRejecting", Boolean),
     ("isUnavailable", Boolean),
     ("hasLeft", Boolean),
@@ -75,6 +87,11 @@ pub const VARIABLES: [(&str, Type); 63] = [
     ("usersAheadText", Text),
     ("waitTimeLabel", Text),
     ("waitTimeText", Text),
+    ("eventStartLabel", Text),
+    ("eventStartText", Text),
+    ("byLotText", Text),
+    ("drawLabel", Text),
+    ("drawProof", Text),
     ("progressLabel", Text),
     ("keepOpenText", Text),
     ("refreshText", Text),

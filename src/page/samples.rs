@@ -1,8 +1,9 @@
 //! Facts for tests: one for each state, and some with a notice.
 
-use super::facts::{Facts, Notice, State};
+use super::facts::{Draw, Event, Facts, Held, Notice, State};
+use crate::room::draw::DrawKey;
 use crate::site::room::QueueingMethod;
-use crate::time::Instant;
+use crate::time::{Instant, Span};
 
 /// Number 1,235 of a first-come, first-served line, with ten minutes to go.
 pub(crate) fn queueing() -> Facts {
@@ -16,6 +17,56 @@ pub(crate) fn queueing() -> Facts {
         refresh_interval_seconds: 20,
         queueing_method: QueueingMethod::Fifo,
         notice: None,
+        event: None,
+        number: None,
+        draw: None,
+    }
+}
+
+/// The pre-queue of an event that starts in an hour, five minutes and half a second.
+pub(crate) fn prequeueing() -> Facts {
+    let now = queueing().last_updated;
+    let start = now + Span::from_millis(3_900_500);
+    Facts {
+        event: Some(Event {
+            name: "opening".to_owned(),
+            prequeueing: true,
+            shuffle: true,
+            start,
+            end: start + Span::from_secs(3600),
+            now,
+        }),
+        number: Some(1235),
+        draw: Some(Draw {
+            commitment: DrawKey::new([0; 32]).commitment(),
+            start,
+            first: 1000,
+            held: None,
+        }),
+        ..without_place(State::Prequeueing, 20)
+    }
+}
+
+/// The same once the draw was held.
+pub(crate) fn drawn() -> Facts {
+    let before = prequeueing();
+    let held = Held {
+        key: DrawKey::new([0; 32]),
+        count: 900,
+        place: Some(1777),
+    };
+    Facts {
+        event: before.event.map(|event| Event {
+            prequeueing: false,
+            now: event.start,
+            ..event
+        }),
+        number: before.number,
+        draw: before.draw.map(|draw| Draw {
+            held: Some(held),
+            ..draw
+        }),
+        ..queueing()
     }
 }
 
@@ -62,6 +113,8 @@ pub(crate) fn all() -> Vec<Facts> {
             state: State::QueueAll,
             ..queueing()
         },
+        prequeueing(),
+        drawn(),
         Facts {
             queueing_method: QueueingMethod::Reject,
             ..without_place(State::Rejecting, 0)

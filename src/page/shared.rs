@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use super::facts::Facts;
+use super::facts::{Facts, State};
 use super::language::Language;
 use crate::time::Instant;
 
@@ -65,7 +65,9 @@ impl Shared {
         language: &Language,
         write: impl Fn(&Facts) -> String,
     ) -> Option<Rc<str>> {
-        if facts.position.is_some() {
+        let is_ones_own =
+            facts.position.is_some() || facts.number.is_some() || facts.state == State::Prequeueing;
+        if is_ones_own {
             return None;
         }
         let timeless = Facts {
@@ -99,7 +101,6 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::facts::State;
     use crate::page::language::language;
     use crate::page::samples;
 
@@ -146,6 +147,8 @@ mod tests {
         let german = language("de-DE").unwrap();
         let placed = shared.page("a", &samples::queueing(), german, |_| "page".into());
         assert_eq!(placed, None);
+        let drawn = shared.page("a", &samples::prequeueing(), german, |_| "page".into());
+        assert_eq!(drawn, None);
         for _ in 0..2 {
             let timed = shared.page("a", &joining(), german, |facts| {
                 facts.last_updated.as_millis().to_string()

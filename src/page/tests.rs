@@ -167,6 +167,7 @@ fn states_show_what_goes_with_them() {
         (State::Queueing, "You are in line", true, true, true),
         (State::Called, "It is your turn", true, true, true),
         (State::QueueAll, "You are in line", true, true, true),
+        (State::Prequeueing, "Starting soon", false, true, true),
         (State::Rejecting, "Closed right now", false, false, false),
         (State::Unavailable, "One moment, please", true, true, true),
         (State::Left, "You have left the line", false, false, false),
@@ -175,12 +176,30 @@ fn states_show_what_goes_with_them() {
         assert_eq!(between(&page, "<h1 id=\"heading\">", "</h1>"), heading);
         for (id, expected) in [
             ("place", place),
-            ("keep", place),
+            ("keep", leave),
             ("leave", leave),
             ("fresh", refresh),
         ] {
             assert_eq!(shown(&page, id), expected, "{id} in {state:?}");
         }
+        let prequeueing = state == State::Prequeueing;
+        for id in ["event", "lot", "draw"] {
+            assert_eq!(shown(&page, id), prequeueing, "{id} in {state:?}");
+        }
+    }
+    let prequeueing = page(State::Prequeueing);
+    // Whole minutes, rounded up, for a page without script; the script counts the seconds.
+    assert_eq!(
+        between(&prequeueing, "id=\"countdown\" class=\"number\" ", "</p>"),
+        "data-seconds=\"3901\">about 1 hour 6 minutes"
+    );
+    assert!(between(&prequeueing, "id=\"lot\">", "</p>").contains("by lot"));
+    let drawn = default_page(&samples::drawn(), "en-US");
+    for line in ["drawNumber: 1235\n", "drawCount: 900\n", "drawPlace: 1777<"] {
+        assert!(
+            between(&drawn, "id=\"proof\" dir=\"ltr\">", "/code>").contains(line),
+            "{line}"
+        );
     }
     let queueing = page(State::Queueing);
     assert_eq!(
@@ -283,6 +302,7 @@ fn starter_templates_render_in_every_state() {
                     State::Joining => "Sie werden eingereiht",
                     State::Queueing | State::QueueAll => "Sie sind in der Warteschlange",
                     State::Called => "Sie sind an der Reihe",
+                    State::Prequeueing => "Es geht bald los",
                     State::Rejecting => "Zurzeit geschlossen",
                     State::Unavailable => "Einen Moment bitte",
                     State::Left => "Sie haben die Warteschlange verlassen",

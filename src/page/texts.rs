@@ -28,6 +28,8 @@ pub struct Texts<S> {
     pub called: Wording<S>,
     /// The texts of `State::QueueAll`.
     pub queue_all: Wording<S>,
+    /// The texts of `State::Prequeueing`.
+    pub prequeueing: Wording<S>,
     /// The texts of `State::Rejecting`.
     pub rejecting: Wording<S>,
     /// The texts of `State::Unavailable`.
@@ -62,6 +64,12 @@ pub struct Texts<S> {
     pub longer_than_a_day: S,
     /// The wait cannot be told.
     pub unknown: S,
+    /// Stands beside the time until an event starts.
+    pub starts: S,
+    /// The places of the pre-queue are drawn.
+    pub by_lot: S,
+    /// Opens what is needed to check the draw.
+    pub draw: S,
     /// Names the progress bar.
     pub progress: S,
     /// What happens when the page is closed: the place is kept for so many minutes.

@@ -1,8 +1,11 @@
 //! The variables of the page, from the facts.
 
+mod occasion;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use self::occasion::{Occasion, minutes_until_end, minutes_until_start};
 use super::facts::{Facts, Notice, State};
 use super::language::Language;
 use super::texts::{Direction, Wording};
@@ -22,7 +25,7 @@ const UNAVAILABLE: &str = "unavailable";
 /// variables of templates too. A number that is not known is 0, so that `{{position}}` in a script is
 /// a number in every state; the field in front of it tells.
 ///
-/// Events, random order and Turnstile are not there, and their fields say so.
+/// Random order and Turnstile are not there, and their fields say so.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WaitingRoom<'a> {
@@ -49,9 +52,9 @@ pub(super) struct WaitingRoom<'a> {
     is_event_active: bool,
     is_event_prequeueing: bool,
     time_until_event_start: u32,
-    time_until_event_start_formatted: &'static str,
+    time_until_event_start_formatted: String,
     time_until_event_end: u32,
-    time_until_event_end_formatted: &'static str,
+    time_until_event_end_formatted: String,
     shuffle_at_event_start: bool,
     turnstile: &'static str,
     infinite_queue: bool,
@@ -66,6 +69,8 @@ pub(super) struct WaitingRoom<'a> {
     place_lapsed: bool,
     session_over: bool,
     leave_url: &'a str,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    occasion: Option<Occasion>,
     /// For polls alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     admitted: Option<bool>,
@@ -81,7 +86,11 @@ impl<'a> WaitingRoom<'a> {
         let known = told.filter(|minutes| *minutes <= LONGEST_WAIT_MINUTES);
         let in_line = !matches!(facts.state, State::Rejecting | State::Left);
         let position = facts.position.filter(|_| in_line);
+        // In a pre-queue there is a place to give up before it is known which.
+        let has_place = position.is_some() || facts.state == State::Prequeueing;
         let method = facts.queueing_method;
+        let event = facts.event.as_ref();
+        let (start, end) = (minutes_until_start(event), minutes_until_end(event));
         Self {
             in_waiting_room: true,
             wait_time_known: known.is_some(),
@@ -99,13 +108,13 @@ impl<'a> WaitingRoom<'a> {
             is_random_queue: false,
             is_passthrough_queue: method == QueueingMethod::Passthrough,
             is_reject_queue: method == QueueingMethod::Reject,
-            is_event_active: false,
-            is_event_prequeueing: false,
-            time_until_event_start: 0,
-            time_until_event_start_formatted: UNAVAILABLE,
-            time_until_event_end: 0,
-            time_until_event_end_formatted: UNAVAILABLE,
-            shuffle_at_event_start: false,
+            is_event_active: event.is_some(),
+            is_event_prequeueing: event.is_some_and(|event| event.prequeueing),
+            time_until_event_start: start.unwrap_or(0),
+            time_until_event_start_formatted: start.map_or_else(|| UNAVAILABLE.into(), formatted),
+            time_until_event_end: end.unwrap_or(0),
+            time_until_event_end_formatted: end.map_or_else(|| UNAVAILABLE.into(), formatted),
+            shuffle_at_event_start: event.is_some_and(|event| event.shuffle),
             turnstile: "",
             infinite_queue: false,
             state: name(facts.state),
@@ -118,7 +127,8 @@ impl<'a> WaitingRoom<'a> {
             nothing_sent: facts.notice == Some(Notice::NothingSent),
             place_lapsed: facts.notice == Some(Notice::PlaceLapsed),
             session_over: facts.notice == Some(Notice::SessionOver),
-            leave_url: if position.is_some() { leave_url } else { "" },
+            leave_url: if has_place { leave_url } else { "" },
+            occasion: Occasion::of(facts),
             admitted: None,
         }
     }
@@ -145,6 +155,7 @@ struct Extras<'a> {
     is_joining: bool,
     is_queueing: bool,
     is_called: bool,
+    is_prequeueing: bool,
     is_rejecting: bool,
     is_unavailable: bool,
     has_left: bool,
@@ -158,6 +169,11 @@ struct Extras<'a> {
     users_ahead_text: String,
     wait_time_label: &'a str,
     wait_time_text: String,
+    event_start_label: &'a str,
+    event_start_text: String,
+    by_lot_text: &'a str,
+    draw_label: &'a str,
+    draw_proof: String,
     progress_label: &'a str,
     keep_open_text: String,
     refresh_text: &'a str,
@@ -172,13 +188,14 @@ impl<'a> Extras<'a> {
         Self {
             wait_time_hours: room.wait_time / 60,
             wait_time_hour_minutes: room.wait_time % 60,
-            time_until_event_start_hours: 0,
-            time_until_event_start_hour_minutes: 0,
-            time_until_event_end_hours: 0,
-            time_until_event_end_hour_minutes: 0,
+            time_until_event_start_hours: room.time_until_event_start / 60,
+            time_until_event_start_hour_minutes: room.time_until_event_start % 60,
+            time_until_event_end_hours: room.time_until_event_end / 60,
+            time_until_event_end_hour_minutes: room.time_until_event_end % 60,
             is_joining: facts.state == State::Joining,
             is_queueing: facts.state == State::Queueing,
             is_called: facts.state == State::Called,
+            is_prequeueing: facts.state == State::Prequeueing,
             is_rejecting: facts.state == State::Rejecting,
             is_unavailable: facts.state == State::Unavailable,
             has_left: facts.state == State::Left,
@@ -207,6 +224,21 @@ impl<'a> Extras<'a> {
             },
             wait_time_label: texts.wait,
             wait_time_text: wait_text(facts.state, room, language),
+            event_start_label: texts.starts,
+            event_start_text: match (facts.state, room.time_until_event_start) {
+                (State::Prequeueing, minutes) => language.wait(minutes.into()),
+                _ => String::new(),
+            },
+            by_lot_text: match facts.state {
+                State::Prequeueing if room.shuffle_at_event_start => texts.by_lot,
+                _ => "",
+            },
+            draw_label: texts.draw,
+            draw_proof: room
+                .occasion
+                .as_ref()
+                .map(Occasion::proof)
+                .unwrap_or_default(),
             progress_label: texts.progress,
             keep_open_text: language.count(&texts.keep_open, PLACE_KEPT_MINUTES),
             refresh_text: texts.refresh,
@@ -219,7 +251,9 @@ impl<'a> Extras<'a> {
 /// All variables of a template, as `names::VARIABLES` lists them.
 pub(super) fn variables(facts: &Facts, leave_url: &str, language: &Language) -> Map<String, Value> {
     let room = WaitingRoom::new(facts, leave_url);
-    let mut variables = object(&room);
+    // A variable of a template is there always.
+    let mut variables = object(&Occasion::default());
+    variables.append(&mut object(&room));
     variables.append(&mut object(&Extras::new(facts, &room, language)));
     variables
 }
@@ -279,6 +313,7 @@ fn name(state: State) -> &'static str {
         State::Queueing => "queueing",
         State::Called => "called",
         State::QueueAll => "queueAll",
+        State::Prequeueing => "prequeueing",
         State::Rejecting => "rejecting",
         State::Unavailable => "unavailable",
         State::Left => "left",
@@ -292,6 +327,7 @@ fn wording(language: &Language, state: State) -> &Wording<&'static str> {
         State::Queueing => &texts.queueing,
         State::Called => &texts.called,
         State::QueueAll => &texts.queue_all,
+        State::Prequeueing => &texts.prequeueing,
         State::Rejecting => &texts.rejecting,
         State::Unavailable => &texts.unavailable,
         State::Left => &texts.left,

@@ -21,6 +21,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use sha2::block_api::compress256;
 use sha2::{Digest, Sha256};
 
 /// The rounds of the network.
@@ -28,6 +29,22 @@ pub const ROUNDS: u8 = 16;
 
 /// The most that can take part in one draw: 2^40.
 pub const MOST: u64 = 1 << 40;
+
+/// The bytes of a key, and of what is hashed for a step: a key, a round and a line.
+const KEY: usize = 32;
+const MESSAGE: usize = KEY + 1 + 8;
+
+/// The state of SHA-256 before the first block (FIPS 180-4, section 5.3.3).
+const INITIAL_STATE: [u32; 8] = [
+    0x6a09_e667,
+    0xbb67_ae85,
+    0x3c6e_f372,
+    0xa54f_f53a,
+    0x510e_527f,
+    0x9b05_688c,
+    0x1f83_d9ab,
+    0x5be0_cd19,
+];
 
 /// The key of a draw, which is secret until the draw is held.
 #[derive(Clone, Copy, Eq, Hash, PartialEq)]
@@ -47,19 +64,6 @@ impl DrawKey {
     pub fn commitment(&self) -> Commitment {
         Commitment(Sha256::digest(self.0).into())
     }
-
-    /// The step of a round, before it is taken modulo the length of the column or row.
-    fn step(&self, round: u8, line: u64) -> u64 {
-        let mut hash = Sha256::new();
-        hash.update(self.0);
-        hash.update([round]);
-        hash.update(line.to_be_bytes());
-        let digest = hash.finalize();
-        digest
-            .iter()
-            .take(8)
-            .fold(0, |step, byte| step << 8 | u64::from(*byte))
-    }
 }
 
 /// Says nothing: before the draw a key must not get into a log.
@@ -71,24 +75,33 @@ impl fmt::Debug for DrawKey {
 
 /// A draw of so many: which place each of them gets, counted from 0.
 #[derive(Clone, Copy, Debug)]
-pub struct Permutation<'k> {
-    key: &'k DrawKey,
+pub struct Permutation {
+    /// What is hashed for a step, but for the round and the line: the key, and the padding of SHA-256
+    /// for a message of [`MESSAGE`] bytes (FIPS 180-4, section 5.1.1).
+    block: [u8; 64],
     size: u64,
     rows: u64,
     columns: u64,
 }
 
-impl<'k> Permutation<'k> {
+impl Permutation {
     /// The draw of `size`, [`MOST`] at most, under a key.
-    pub fn new(key: &'k DrawKey, size: u64) -> Self {
+    pub fn new(key: &DrawKey, size: u64) -> Self {
         let floor = size.isqrt();
         let rows = if floor * floor < size {
             floor + 1
         } else {
             floor.max(1)
         };
+        let message = key.0.into_iter().chain([0; MESSAGE - KEY]);
+        let padding = [0x80].into_iter().chain([0; 64 - MESSAGE - 9]);
+        let length = (8 * MESSAGE as u64).to_be_bytes();
+        let mut block = [0; 64];
+        for (to, byte) in block.iter_mut().zip(message.chain(padding).chain(length)) {
+            *to = byte;
+        }
         Self {
-            key,
+            block,
             size,
             rows,
             columns: size.div_ceil(rows).max(1),
@@ -145,13 +158,22 @@ impl<'k> Permutation<'k> {
         at
     }
 
+    /// By how much a round moves what is in a column or row.
     fn step(&self, round: u8, line: u64) -> u64 {
+        let mut block = self.block;
+        let rest = [round].into_iter().chain(line.to_be_bytes());
+        for (to, byte) in block.iter_mut().skip(KEY).zip(rest) {
+            *to = byte;
+        }
+        let mut state = INITIAL_STATE;
+        compress256(&mut state, &[block]);
+        let [first, second, ..] = state;
         let length = if round.is_multiple_of(2) {
             self.rows
         } else {
             self.columns
         };
-        self.key.step(round, line) % length
+        (u64::from(first) << 32 | u64::from(second)) % length
     }
 
     fn forth(&self, at: u64, step: impl Fn(u8, u64) -> u64) -> u64 {

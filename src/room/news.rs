@@ -2,7 +2,8 @@
 //!
 //! A snapshot is the largest part of a response, and an edge that asks ten times a second needs one
 //! a second. What decides how an edge answers the next visitor it learns at once, though: whether
-//! the room queues, whether first passes are provisional, which way leads to the room.
+//! the room queues, whether first passes are provisional, which way leads to the room, and which
+//! places are drawn.
 
 use super::snapshot::{Relays, Snapshot, Stamp};
 use crate::time::Span;
@@ -19,6 +20,10 @@ pub struct Headline {
     pub provisional: bool,
     /// The way to the room.
     pub relays: Option<Relays>,
+    /// The first number whose place is yet to be drawn.
+    pub undrawn_from: Option<u64>,
+    /// The first number of the last draw that was held.
+    pub drawn_from: Option<u64>,
 }
 
 impl From<&Snapshot> for Headline {
@@ -27,6 +32,8 @@ impl From<&Snapshot> for Headline {
             queueing: snapshot.queueing,
             provisional: snapshot.provisional,
             relays: snapshot.relays,
+            undrawn_from: snapshot.announced.as_ref().map(|announced| announced.first),
+            drawn_from: snapshot.draws.last().map(|draw| draw.first),
         }
     }
 }

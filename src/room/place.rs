@@ -41,7 +41,7 @@ impl fmt::Display for Place {
 }
 
 /// A draw that was held. It tells everybody all that is needed to work out every place.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct Draw {
     /// The event's frozen start: what it was when the key was committed to.
     pub start: Instant,
@@ -67,13 +67,13 @@ impl Draw {
     }
 
     /// The permutation of the numbers and places, both counted from the first.
-    pub fn permutation(&self) -> Permutation<'_> {
+    pub fn permutation(&self) -> Permutation {
         Permutation::new(&self.key, self.count.min(MOST))
     }
 }
 
 /// A draw that is to be held: what is published of it.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct Announcement {
     /// The event's start when the key was committed to.
     pub start: Instant,
@@ -84,7 +84,7 @@ pub struct Announcement {
 }
 
 /// The draws in force, in the order of their numbers.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Draws(Vec<Draw>);
 
@@ -116,7 +116,7 @@ impl Draws {
     }
 
     /// Adds a draw of later numbers than those before.
-    pub(super) fn push(&mut self, draw: Draw) {
+    pub fn push(&mut self, draw: Draw) {
         self.0.push(draw);
     }
 

@@ -1,6 +1,9 @@
 //! The part of a room's declaration that its ledger obeys. It may change between any two batches.
 
+use crate::site::event::Running;
+use crate::site::moment::Moment;
 use crate::site::room::{FirstPass, QueueingMethod, Room};
+use crate::site::timeline::Timeline;
 use crate::time::{Instant, Span};
 
 /// What the operator asks of the ledger.
@@ -22,19 +25,10 @@ pub struct Policy {
     pub first_pass: FirstPass,
     /// The longest interval between two polls of a visitor.
     pub poll_far: Span,
-    /// The pre-queue that is under way, if its places are to be drawn.
-    pub drawing: Option<Drawing>,
     /// When edges shall come through relays.
     pub relays: RelayPolicy,
-}
-
-/// A pre-queue whose places will be drawn. While there is one, nobody is admitted.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Drawing {
-    /// The event's id: 128 bits.
-    pub event: [u8; 16],
-    /// When the event starts.
-    pub start: Instant,
+    /// The pre-queue that is under way, if its places are to be drawn.
+    pub drawing: Option<Drawing>,
 }
 
 /// When edges shall come through relays, and through how many.
@@ -55,6 +49,15 @@ impl Default for RelayPolicy {
     }
 }
 
+/// A pre-queue whose places will be drawn. While there is one, nobody is admitted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Drawing {
+    /// The event's id: 128 bits.
+    pub event: [u8; 16],
+    /// When the event starts.
+    pub start: Instant,
+}
+
 /// Who is admitted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Admits {
@@ -62,11 +65,26 @@ pub enum Admits {
     InOrder,
     /// Everybody, limits or not (`passthrough`).
     Everybody,
-    /// Nobody new (`queue_all`, `reject`).
+    /// Nobody new (`queue_all`, a pre-queue, `reject`).
     Nobody,
 }
 
+impl Drawing {
+    /// The draw that a running event's pre-queue ends with.
+    fn of(event: &Running) -> Option<Self> {
+        (event.prequeueing && event.shuffle).then(|| Self {
+            event: event.id.bits(),
+            start: Instant::from_millis(event.start.as_millis()),
+        })
+    }
+}
+
 impl Policy {
+    /// What the operator asks of the ledger at a time of the room.
+    pub fn at(timeline: &Timeline, now: Instant) -> Self {
+        Self::from(timeline.at(Moment::from_millis(now.as_millis())))
+    }
+
     /// After how long without a poll a waiting visitor is no longer counted as one ahead, and after
     /// how long without hearing of anybody a room takes it that nobody could reach it. A hidden
     /// tab is let run about once a minute by browsers, so never less than 75 seconds.
@@ -85,14 +103,14 @@ impl From<&Room> for Policy {
             renewal: !room.disable_session_renewal,
             drain_over_limit: room.drain_over_limit,
             admits: match room.queueing_method {
-                _ if room.queue_all => Admits::Nobody,
+                _ if room.holds_everybody() => Admits::Nobody,
                 QueueingMethod::Fifo => Admits::InOrder,
                 QueueingMethod::Passthrough => Admits::Everybody,
                 QueueingMethod::Reject => Admits::Nobody,
             },
             first_pass: room.first_pass,
             poll_far: Span::from_secs(u64::from(room.poll_far_seconds)),
-            drawing: None,
+            drawing: room.event.as_ref().and_then(Drawing::of),
             relays: RelayPolicy {
                 above: room.relay_above,
                 shards: room.relay_shards,

@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 
 use super::coverage;
 use super::cross::{self, Draft};
+use super::event_declaration;
 use super::fault::{Faults, Notes};
 use super::fields;
 use super::host::Names;
@@ -18,7 +19,7 @@ use super::table::Table;
 /// The base name of the cookies, unless `cookie_name` says otherwise: Cloudflare's.
 const COOKIE_NAME: &str = "__cfwaitingroom";
 /// Limits are what fits Cloudflare's 32-bit signed integers.
-const LIMIT: (u32, u32) = (1, 2_147_483_647);
+pub(super) const LIMIT: (u32, u32) = (1, 2_147_483_647);
 /// Lengths in bytes, so that a pass stays small whatever is declared.
 const LONGEST_NAME: usize = 128;
 const LONGEST_COOKIE_NAME: usize = 64;
@@ -117,8 +118,11 @@ fn room(
         let message = format!("must not exceed poll_far_seconds ({poll_far_seconds})");
         notes.add(table.at("poll_near_seconds"), message);
     }
+    let id = id(table, &name, notes);
     let room = Room {
-        id: id(table, &name, notes),
+        events: event_declaration::events(table, &id, notes),
+        event: None,
+        id,
         description: table
             .text("description", notes)
             .unwrap_or_default()
@@ -233,7 +237,7 @@ fn suffix(table: &Table<'_>, notes: &mut Notes) -> Option<String> {
     Some(suffix.to_owned())
 }
 
-fn is_word(word: &str, longest: usize) -> bool {
+pub(super) fn is_word(word: &str, longest: usize) -> bool {
     (1..=longest).contains(&word.len())
         && word
             .bytes()
@@ -305,7 +309,7 @@ fn session_duration(table: &Table<'_>, notes: &mut Notes) -> u32 {
     seconds.unwrap_or(minutes.unwrap_or(5) * 60)
 }
 
-fn queueing_method(table: &Table<'_>, notes: &mut Notes) -> QueueingMethod {
+pub(super) fn queueing_method(table: &Table<'_>, notes: &mut Notes) -> QueueingMethod {
     if table
         .get("queueing_method")
         .is_some_and(|value| value == "random")
@@ -335,7 +339,7 @@ fn status_code(table: &Table<'_>, notes: &mut Notes) -> u16 {
 }
 
 /// The name of the page's file. Empty, as at Cloudflare, is the default page.
-fn page(table: &Table<'_>, notes: &mut Notes) -> Option<String> {
+pub(super) fn page(table: &Table<'_>, notes: &mut Notes) -> Option<String> {
     let name = table
         .text("custom_page_html", notes)
         .filter(|name| !name.is_empty())?;

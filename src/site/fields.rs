@@ -11,7 +11,8 @@ pub struct Fields {
     pub refused: &'static [(&'static str, &'static str)],
 }
 
-const EVENTS: &str = "events are not built yet";
+const EVENTS: &str = "events belong to a room: [[rooms.events]]";
+const NOT_OF_EVENTS: &str = "is the room's alone: an event cannot override it";
 const RULES: &str = "bypass rules are not built yet";
 const TURNSTILE: &str = "Turnstile is not built yet";
 const READ_ONLY: &str = "is read-only: anteroom sets it";
@@ -66,10 +67,10 @@ pub const ROOM: Fields = Fields {
         "poll_near_seconds",
         "relay_above",
         "relay_shards",
+        "events",
     ],
     refused: &[
         ("turnstile_action", TURNSTILE),
-        ("events", EVENTS),
         ("rules", RULES),
         (
             "search_engine_crawler_bypass",
@@ -79,6 +80,42 @@ pub const ROOM: Fields = Fields {
         ("modified_on", READ_ONLY),
         ("next_event_start_time", READ_ONLY),
         ("next_event_prequeue_start_time", READ_ONLY),
+    ],
+};
+
+/// One of `events`.
+pub const EVENT: Fields = Fields {
+    known: &[
+        "name",
+        "description",
+        "event_start_time",
+        "event_end_time",
+        "prequeue_start_time",
+        "shuffle_at_event_start",
+        "suspended",
+        "total_active_users",
+        "new_users_per_minute",
+        "session_duration",
+        "session_duration_seconds",
+        "disable_session_renewal",
+        "queueing_method",
+        "custom_page_html",
+        "turnstile_mode",
+    ],
+    refused: &[
+        ("turnstile_action", TURNSTILE),
+        ("id", READ_ONLY),
+        ("created_on", READ_ONLY),
+        ("modified_on", READ_ONLY),
+        ("queue_all", NOT_OF_EVENTS),
+        ("json_response_enabled", NOT_OF_EVENTS),
+        ("queueing_status_code", NOT_OF_EVENTS),
+        ("default_template_language", NOT_OF_EVENTS),
+        ("cookie_suffix", NOT_OF_EVENTS),
+        ("cookie_attributes", NOT_OF_EVENTS),
+        ("host", NOT_OF_EVENTS),
+        ("path", NOT_OF_EVENTS),
+        ("additional_routes", NOT_OF_EVENTS),
     ],
 };
 

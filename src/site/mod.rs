@@ -1,4 +1,4 @@
-//! What the operator declares: rooms and their routes.
+//! What the operator declares: rooms, their routes and their events.
 //!
 //! `build.rs` compiles this folder too, to check and pack `rooms.toml`. So nothing in here may name
 //! another part of the crate, and every path starts with `super` or `self`.
@@ -6,14 +6,18 @@
 mod coverage;
 mod cross;
 mod declaration;
+pub mod event;
+mod event_declaration;
 pub mod fault;
 pub mod fields;
 pub mod host;
 pub mod language;
+pub mod moment;
 mod origin;
 pub mod path;
 pub mod room;
 mod scope;
 mod table;
+pub mod timeline;
 
 pub use self::declaration::{Context, validate};

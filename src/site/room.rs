@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::event::{Event, Running};
+
 /// All rooms of a deployment.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Site {
@@ -97,6 +99,33 @@ pub struct Room {
     pub relay_above: u32,
     /// Relays of the room in each data centre: 1 to 64.
     pub relay_shards: u32,
+    /// The room's events, which do not overlap: 5 at most.
+    #[serde(default)]
+    pub events: Vec<Event>,
+    /// The event that shapes these settings: none in what is declared, see [`Timeline::at`].
+    ///
+    /// [`Timeline::at`]: super::timeline::Timeline::at
+    #[serde(skip)]
+    pub event: Option<Running>,
+}
+
+impl Room {
+    /// Whether an event's pre-queue is under way.
+    pub fn is_prequeueing(&self) -> bool {
+        self.event.as_ref().is_some_and(|event| event.prequeueing)
+    }
+
+    /// Whether all newcomers are held, whatever the method.
+    pub fn holds_everybody(&self) -> bool {
+        self.queue_all || self.is_prequeueing()
+    }
+
+    /// The pages of its own that the room may show: its, and those of its events.
+    pub fn pages(&self) -> impl Iterator<Item = &str> {
+        let of_events = self.events.iter().map(|event| &event.custom_page_html);
+        let all = of_events.chain([&self.custom_page_html]);
+        all.filter_map(|page| page.as_deref())
+    }
 }
 
 /// A host and a path that a room covers, with everything below the path.

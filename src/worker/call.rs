@@ -88,22 +88,27 @@ pub(super) async fn ask(
     known: Option<&Arc<Snapshot>>,
     patience: Duration,
 ) -> Result<(Reply, Arc<Snapshot>), Unanswered> {
-    let (replies, snapshot) = ask_all(env, way, vec![message], known, patience).await?;
+    let request = Request {
+        knows: known.map(|known| known.stamp()),
+        ..Request::of(message)
+    };
+    let response = travel(env, way, &request, patience).await?;
+    let reply = response.replies.first().copied();
     let missing = || Unanswered::NotUnderstood("no reply to the message".to_owned());
-    Ok((replies.first().copied().ok_or_else(missing)?, snapshot))
+    Ok((reply.ok_or_else(missing)?, snapshot_of(&response, known)?))
 }
 
-/// The same for several messages: one reply for each.
-pub(super) async fn ask_all(
+/// Sends several messages and waits for their replies, and the snapshot as [`ask`] has it.
+pub(super) async fn exchange(
     env: &Env,
     way: &Way,
-    messages: Vec<Message>,
+    messages: &[Message],
     known: Option<&Arc<Snapshot>>,
     patience: Duration,
 ) -> Result<(Vec<Reply>, Arc<Snapshot>), Unanswered> {
     let request = Request {
         version: VERSION,
-        messages,
+        messages: messages.to_vec(),
         knows: known.map(|known| known.stamp()),
         ..Request::default()
     };

@@ -126,9 +126,15 @@ impl Covered {
 
     /// The way to the room.
     pub(super) fn way(&self) -> Way {
-        Way::find(self.isolate, self.index, &self.room.id, || {
-            colo(&self.request)
-        })
+        Way::find(self.isolate, self.index, &self.room.id, || self.colo())
+    }
+
+    /// The data centre in which the request has arrived; none where the runtime does not say.
+    pub(super) fn colo(&self) -> Option<String> {
+        let cf = Reflect::get(&self.request, &"cf".into()).ok()?;
+        // Not an object outside of Cloudflare.
+        let colo = Reflect::get(&cf, &"colo".into()).ok()?;
+        colo.as_string()
     }
 
     pub(super) fn standing(&self) -> Option<Standing> {
@@ -205,12 +211,4 @@ impl Covered {
             covered: self,
         }
     }
-}
-
-/// The data centre in which a request has arrived; none where the runtime does not say.
-fn colo(request: &Request) -> Option<String> {
-    let cf = Reflect::get(request, &"cf".into()).ok()?;
-    // Not an object outside of Cloudflare.
-    let colo = Reflect::get(&cf, &"colo".into()).ok()?;
-    colo.as_string()
 }

@@ -203,9 +203,21 @@ impl Prepared {
     }
 
     fn note_newcomer(&self, env: &Env, ctx: &Context) {
-        let now = self.covered.now;
+        let Covered {
+            isolate,
+            index,
+            room,
+            now,
+            ..
+        } = self.covered;
         if self.covered.memory(|room| room.note_newcomer(now)) == Some(true) {
-            ctx.wait_until(reserve::keep(env.clone(), self.covered.way()));
+            ctx.wait_until(reserve::keep(
+                env.clone(),
+                isolate,
+                index,
+                room,
+                self.covered.colo(),
+            ));
         }
     }
 

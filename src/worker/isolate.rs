@@ -17,7 +17,9 @@ use crate::gate::route::Routes;
 use crate::packed;
 use crate::page::Pages;
 use crate::room::snapshot::Snapshot;
+use crate::site::moment::Moment;
 use crate::site::room::{Room, Site};
+use crate::site::timeline::Timeline;
 
 /// The site, ready for use.
 pub(super) struct Isolate {
@@ -32,6 +34,7 @@ pub(super) struct Isolate {
     pub(super) asserts: bool,
     /// `ORIGIN`: where requests go instead of the zone's own origin.
     pub(super) origin: Option<String>,
+    timelines: Vec<Timeline>,
     rooms: Vec<RefCell<Memory>>,
 }
 
@@ -75,9 +78,18 @@ impl Isolate {
             asserts: origin_keys.is_some() || site.rooms.iter().any(|room| room.origin_assertion),
             origin_keys,
             origin: origin.filter(|origin| !origin.is_empty()),
+            timelines: site.rooms.iter().map(Timeline::new).collect(),
             rooms: site.rooms.iter().map(|_| RefCell::default()).collect(),
             site,
         })
+    }
+
+    /// The settings of a room that are in force now.
+    pub(super) fn room(&self, index: usize) -> Option<&Room> {
+        let timeline = self.timelines.get(index)?;
+        // Most rooms have no events, and a look at the clock costs something.
+        let now = || Moment::from_millis(clock::now().as_millis());
+        Some(timeline.constant().unwrap_or_else(|| timeline.at(now())))
     }
 
     /// The keys of a room's passes.

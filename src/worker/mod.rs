@@ -63,7 +63,7 @@ fn enter(
     let Some(matched) = isolate.routes.find(&url) else {
         return handed_on(isolate, request);
     };
-    let Some(room) = isolate.site.rooms.get(matched.room) else {
+    let Some(room) = isolate.room(matched.room) else {
         return handed_on(isolate, request);
     };
     if room.suspended && !matched.leave && !Covered::is_poll(&request) {

@@ -57,7 +57,7 @@ export class Answer {
  * @param {Answer} body Is given the body.
  * @param {Answer} answer Gives the answer.
  */
-export async function respond(request, body, answer) {
+export async function answerByHttp(request, body, answer) {
   try {
     body.give(await request.text());
     return new Response(await answer.promise);

@@ -5,8 +5,10 @@ use std::time::Duration;
 use worker::{Delay, Env};
 
 use super::call::{self, Way};
+use super::isolate::Isolate;
 use super::{clock, random};
-use crate::room::number::TicketId;
+use crate::room::number::{Incarnation, TicketId};
+use crate::site::room::Room;
 
 /// How often the keeper looks whether it has something to do.
 const TURN: Duration = Duration::from_millis(100);
@@ -16,8 +18,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Keeps reservations while many newcomers come; ends by itself, and before the runtime would end
 /// it.
-pub(super) async fn keep(env: Env, way: Way) {
-    let (isolate, index) = (way.isolate, way.index);
+pub(super) async fn keep(
+    env: Env,
+    isolate: &'static Isolate,
+    index: usize,
+    room: &'static Room,
+    colo: Option<String>,
+) {
     loop {
         let asked = clock::now();
         let id = TicketId::new(random::random());
@@ -26,22 +33,26 @@ pub(super) async fn keep(env: Env, way: Way) {
             let spare = known.as_ref().map_or(0, |snapshot| snapshot.spare);
             (memory.reserved.ask(spare, id, asked), known)
         });
-        let Some((messages, Some(known))) = said.filter(|(messages, _)| !messages.is_empty())
-        else {
+        let Some((messages, known)) = said.filter(|(messages, _)| !messages.is_empty()) else {
             return;
         };
-        match call::ask_all(&env, &way, messages.clone(), Some(&known), PATIENCE).await {
+        let incarnation = known
+            .as_ref()
+            .map_or(Incarnation::default(), |snapshot| snapshot.incarnation);
+        let way = Way::find(isolate, index, &room.id, || colo.clone());
+        match call::exchange(&env, &way, &messages, known.as_ref(), PATIENCE).await {
             Ok((replies, snapshot)) => {
                 let incarnation = snapshot.incarnation;
                 isolate.memory(index, |memory| {
-                    let reserved = &mut memory.reserved;
-                    reserved.answered(&messages, &replies, incarnation, asked);
+                    memory
+                        .reserved
+                        .answered(&messages, &replies, incarnation, asked);
                 });
                 isolate.heard(index, snapshot);
             }
             Err(error) => {
                 isolate.memory(index, |memory| {
-                    memory.reserved.failed(messages, known.incarnation);
+                    memory.reserved.failed(messages, incarnation);
                 });
                 isolate.unheard(index, &error);
             }

@@ -51,6 +51,7 @@ use crate::room::message::{Request, Response, VERSION, Writer};
 use crate::room::number::Incarnation;
 use crate::room::policy::Policy;
 use crate::room::seed::Seed;
+use crate::site::timeline::Timeline;
 
 /// A checkpoint is written when the journal has grown to this many bytes, or to the size of the last
 /// checkpoint if that is more: so rows are rewritten once on average.
@@ -85,7 +86,7 @@ impl RefUnwindSafe for Room {}
 struct Inner {
     storage: Storage,
     sql: SqlStorage,
-    policy: Option<Policy>,
+    timeline: Option<Timeline>,
     ledger: RefCell<Option<Kept>>,
     heard: RefCell<Vec<Heard>>,
     batching: Cell<bool>,
@@ -107,16 +108,16 @@ impl Room {
         let storage = state.storage();
         let room = state.id().name().unwrap_or_default();
         let site = packed::site();
-        let policy = site.ok().and_then(|site| {
+        let timeline = site.ok().and_then(|site| {
             site.rooms
                 .iter()
                 .find(|declared| declared.id.as_str() == room)
-                .map(Policy::from)
+                .map(Timeline::new)
         });
         let inner = Inner {
             sql: storage.sql(),
             storage,
-            policy,
+            timeline,
             ledger: RefCell::new(None),
             heard: RefCell::new(Vec::new()),
             batching: Cell::new(false),
@@ -159,7 +160,7 @@ fn understand(inner: &Inner, body: &str) -> Result<Request, String> {
     }
     #[cfg(feature = "planted-panic")]
     super::planted::in_object(body);
-    if inner.policy.is_none() {
+    if inner.timeline.is_none() {
         return Err("no such room in this version's site".to_owned());
     }
     Ok(request)
@@ -229,7 +230,7 @@ impl Inner {
     /// Decides and writes in one go. While this runs, the ledger is out of its cell: if it returns
     /// early or panics, the cell stays empty.
     fn commit(&self, requests: &[Request]) -> Result<Committed, String> {
-        let Some(policy) = self.policy else {
+        let Some(timeline) = &self.timeline else {
             return Err("no such room".to_owned());
         };
         let taken = self.ledger.take();
@@ -238,7 +239,9 @@ impl Inner {
             Some(kept) => kept,
             None => self.load()?,
         };
-        let batch = kept.ledger.batch(clock::now(), &policy, requests);
+        let now = clock::now();
+        let policy = Policy::at(timeline, kept.ledger.time(now));
+        let batch = kept.ledger.batch(now, &policy, requests);
         #[cfg(feature = "planted-panic")]
         super::planted::in_batch();
         let stored = fresh || batch.row.is_some();

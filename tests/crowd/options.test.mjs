@@ -24,6 +24,7 @@ test('what is out of its bounds is refused', () => {
   refused(['--minutes', '31'], /--minutes/);
   refused(['--connections', '201'], /--connections/);
   refused(['--no-show', '1.1'], /--no-show/);
+  refused(['--host', 'a b'], /--host/);
   refused(['--frobnicate', '1'], /frobnicate/);
 });
 

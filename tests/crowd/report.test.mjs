@@ -74,3 +74,12 @@ test('the page is one file, and what came from outside is escaped', () => {
 test('a sliding sum is the sum of the last seconds', () => {
   assert.deepEqual(sliding([1, 2, , 4], 5, 2), [1, 3, 2, 4, 4]);
 });
+
+test('a second in which nobody looked has the level that was found next', () => {
+  const record = new Record();
+  record.move('waiting', 3);
+  record.sample(record.begin + 500);
+  record.move('waiting', -1);
+  record.sample(record.begin + 3_100);
+  assert.deepEqual(record.series('waiting'), [3, 2, 2, 2]);
+});

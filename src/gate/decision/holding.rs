@@ -33,7 +33,7 @@ impl Request<'_> {
                 ahead_at_join,
                 expires,
             }) => {
-                let ahead = self.snapshot.map(|snapshot| snapshot.users_ahead(number));
+                let ahead = self.ahead_of(number);
                 let mut answer = self.answer(Kind::Waits(state), None);
                 answer.users_ahead = ahead;
                 answer.refresh_seconds = self.refresh_seconds(state, ahead);
@@ -48,6 +48,11 @@ impl Request<'_> {
                 } else {
                     expires
                 };
+                // How far somebody has come counts from the draw.
+                let ahead_at_join = match ahead {
+                    Some(ahead) if self.is_drawn(number) => ahead_at_join.max(small(ahead)),
+                    _ => ahead_at_join,
+                };
                 let place = Standing::Waiting {
                     number,
                     incarnation,
@@ -56,6 +61,9 @@ impl Request<'_> {
                     ahead_at_join,
                     expires,
                 };
+                if state == State::Prequeueing {
+                    answer.refresh_seconds = self.spread(number, answer.refresh_seconds);
+                }
                 answer.last_updated = last_poll;
                 answer.holds = Some(place);
                 answer.cookie = if counts {
@@ -98,9 +106,9 @@ impl Request<'_> {
         number: TicketNumber,
         incarnation: Incarnation,
         joined: Option<Instant>,
-        ahead: u64,
+        ahead: Option<u64>,
     ) -> Standing {
-        let ahead_now = u32::try_from(ahead).unwrap_or(u32::MAX);
+        let ahead_now = ahead.map_or(0, small);
         let (joined, ahead_at_join) = match (joined, self.visitor.token.map(|held| held.standing)) {
             (
                 None,
@@ -123,11 +131,18 @@ impl Request<'_> {
         }
     }
 
-    pub(super) fn holds(&self, place: Standing, state: State, ahead: u64) -> Answer {
+    pub(super) fn holds(&self, place: Standing, state: State, ahead: Option<u64>) -> Answer {
+        let interval = self.refresh_seconds(state, ahead);
+        let refresh_seconds = match place {
+            Standing::Waiting { number, .. } if state == State::Prequeueing => {
+                self.spread(number, interval)
+            }
+            _ => interval,
+        };
         Answer {
             cookie: Change::Set(place),
-            users_ahead: Some(ahead),
-            refresh_seconds: self.refresh_seconds(state, Some(ahead)),
+            users_ahead: ahead,
+            refresh_seconds,
             ..self.answer(Kind::Waits(state), Some(place))
         }
     }
@@ -143,7 +158,14 @@ impl Request<'_> {
             State::Called | State::Joining => AT_ONCE_SECONDS,
             State::Rejecting | State::Left => 0,
             State::Queueing if near => self.room.poll_near_seconds,
-            State::Queueing | State::QueueAll | State::Unavailable => self.room.poll_far_seconds,
+            State::Queueing | State::QueueAll | State::Prequeueing | State::Unavailable => {
+                self.room.poll_far_seconds
+            }
         }
     }
+}
+
+/// As a token has it.
+fn small(ahead: u64) -> u32 {
+    u32::try_from(ahead).unwrap_or(u32::MAX)
 }

@@ -7,7 +7,7 @@ use crate::room::ledger::PLACE_KEPT;
 use crate::room::snapshot::Ahead;
 use crate::site::room::{BindPass, Cookie, FirstPass, Room, RoomId, SameSite, Secure};
 
-const NOW: Instant = Instant::from_secs(1_800_000_000);
+pub(super) const NOW: Instant = Instant::from_secs(1_800_000_000);
 const LIFE: Incarnation = Incarnation::new(0x1a2b);
 const EVERY: [Intent; 10] = [
     Intent::Poll,
@@ -22,7 +22,7 @@ const EVERY: [Intent; 10] = [
     Intent::Api,
 ];
 
-fn room() -> Room {
+pub(super) fn room() -> Room {
     let id: RoomId = serde_json::from_str("\"0123456789abcdef0123456789abcdef\"").unwrap();
     Room {
         id,
@@ -60,14 +60,16 @@ fn room() -> Room {
         relay_above: 800,
         relay_shards: 1,
         poll_near_seconds: 5,
+        events: Vec::new(),
+        event: None,
     }
 }
 
-fn number(value: u64) -> TicketNumber {
+pub(super) fn number(value: u64) -> TicketNumber {
     TicketNumber::new(value).unwrap()
 }
 
-fn visitor(standing: Standing) -> Visitor {
+pub(super) fn visitor(standing: Standing) -> Visitor {
     let token = Token {
         standing,
         binding: None,
@@ -89,7 +91,7 @@ fn admitted(age: u64) -> Standing {
     }
 }
 
-fn waiting(value: u64, polled_ago: u64) -> Standing {
+pub(super) fn waiting(value: u64, polled_ago: u64) -> Standing {
     Standing::Waiting {
         number: number(value),
         incarnation: LIFE,
@@ -110,7 +112,7 @@ fn ticket() -> Standing {
 }
 
 /// Serving up to 20, somebody at every number up to 120.
-fn queueing() -> Snapshot {
+pub(super) fn queueing() -> Snapshot {
     Snapshot {
         incarnation: LIFE,
         serving: 20,
@@ -132,7 +134,7 @@ fn open() -> Snapshot {
     }
 }
 
-fn request<'a>(
+pub(super) fn request<'a>(
     room: &'a Room,
     intent: Intent,
     visitor: Visitor,

@@ -16,13 +16,15 @@ use super::super::texts::Texts;
 const MEASURE: &str = "en-US";
 
 /// The keys that only the server reads: the page's script has the browser's own.
-const SERVER_ONLY: [&str; 6] = [
+const SERVER_ONLY: [&str; 8] = [
     "digits",
     "direction",
+    "draw",
     "keepOpen",
     "plural",
     "separator",
     "separatorFrom",
+    "starts",
 ];
 
 /// The languages of a folder as source of `LANGUAGES`.

@@ -120,6 +120,18 @@ fn whoever_came_first_has_no_better_place_in_a_large_draw() {
 }
 
 #[test]
+fn a_step_is_the_beginning_of_the_hash_of_key_round_and_line() {
+    let (key, line) = (key(3), 0x0102_0304_0506_0708_u64);
+    for round in [0, 1, 15] {
+        let message = [&key.0[..], &[round], &line.to_be_bytes()].concat();
+        let digest = Sha256::digest(message);
+        let number = u64::from_be_bytes(digest[..8].try_into().unwrap());
+        let draw = Permutation::new(&key, MOST);
+        assert_eq!(draw.step(round, line), number % (1 << 20));
+    }
+}
+
+#[test]
 fn the_commitment_is_the_plain_hash_and_the_key_stays_out_of_logs() {
     let key = DrawKey::new([0; 32]);
     let expected = "66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925";

@@ -372,8 +372,7 @@ impl Book {
             Effect::Returned { reservation, used } => {
                 for number in self.reservations.give_back(reservation, used) {
                     self.slots.remove(number);
-                    let place = self.place_of(number);
-                    self.spent.insert(place);
+                    self.spend(number);
                 }
             }
             Effect::DrawAnnounced { event, start, key } => {

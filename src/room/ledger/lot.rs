@@ -18,7 +18,7 @@ use crate::time::{Instant, Span};
 const TOLD: Span = Span::from_secs(24 * 60 * 60);
 
 /// The book's part about draws.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub(super) struct Lots {
     /// The draws that were held and are in force.
     pub(super) held: Draws,
@@ -27,7 +27,7 @@ pub(super) struct Lots {
 }
 
 /// A draw that is to be held.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 struct Announced {
     event: [u8; 16],
     start: Instant,
@@ -140,3 +140,6 @@ impl Ledger {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

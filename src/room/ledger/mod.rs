@@ -225,8 +225,9 @@ impl Ledger {
         self.returns.advance(self.book.time);
         self.load.advance(self.book.time, policy.relays);
         self.waiters.advance(self.book.time, policy.absent_after());
-        let queueing = !self.may_walk_in(policy);
-        self.throughput.observe(queueing, self.book.time);
+        // Before an event starts nothing moves, and that says nothing of how fast it will.
+        let moves = policy.drawing.is_none() && !self.may_walk_in(policy);
+        self.throughput.observe(moves, self.book.time);
         self.call(policy);
     }
 
@@ -389,13 +390,8 @@ impl Ledger {
 
     /// How many live visitors come before one in line.
     fn ahead_of(&self, number: TicketNumber) -> u32 {
-        self.called()
-            .saturating_add(self.waiters.before(self.book.place_of(number)))
-    }
-
-    /// Called visitors who are not in yet and are counted on.
-    fn called(&self) -> u32 {
-        self.invitations.open() + self.book.door.held(self.book.time)
+        let before = self.waiters.before(self.book.place_of(number));
+        self.expected_at_door().saturating_add(before)
     }
 
     fn renew(&mut self, policy: &Policy, number: TicketNumber, from: Incarnation) -> Reply {
@@ -501,9 +497,14 @@ impl Ledger {
             Admits::Nobody => false,
             Admits::Everybody => true,
             Admits::InOrder => {
-                self.book.called == self.book.issued && self.free(policy) > self.called()
+                self.book.called == self.book.issued && self.free(policy) > self.expected_at_door()
             }
         }
+    }
+
+    /// How many of the called are expected to take a slot.
+    fn expected_at_door(&self) -> u32 {
+        self.invitations.open() + self.book.door.held(self.book.time)
     }
 
     fn first_pass_is_provisional(&self, policy: &Policy) -> bool {
@@ -538,17 +539,20 @@ impl Ledger {
             queueing: !self.may_walk_in(policy),
             provisional: self.first_pass_is_provisional(policy),
             relays: self.load.relays(policy.relays),
+            undrawn_from: self.book.lots.undrawn_from(),
+            drawn_from: self.book.lots.held.last().map(|draw| draw.first),
         }
     }
 
     fn snapshot(&mut self, policy: &Policy) -> Arc<Snapshot> {
         let now = self.book.time;
-        let called = self.called();
+        let called = self.expected_at_door();
         let spare = self.spare(policy);
         let Headline {
             queueing,
             provisional,
             relays,
+            ..
         } = self.headline(policy);
         let drawing = self.waiters.draw(now, policy.absent_after());
         let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));

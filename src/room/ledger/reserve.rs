@@ -113,7 +113,7 @@ impl Ledger {
             return 0;
         }
         let open = self.book.reservations.open(self.book.time);
-        let free = self.free(policy).saturating_sub(self.called());
+        let free = self.free(policy).saturating_sub(self.expected_at_door());
         // What is open was free before it was reserved.
         let share = free.saturating_add(open) / SHARE;
         let spare = share.saturating_sub(open).min(MOST);

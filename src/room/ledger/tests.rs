@@ -25,8 +25,8 @@ fn policy(total: u32, rate: u32) -> Policy {
         admits: Admits::InOrder,
         first_pass: FirstPass::Full,
         poll_far: Span::from_secs(20),
-        drawing: None,
         relays: RelayPolicy::default(),
+        drawing: None,
     }
 }
 

@@ -5,7 +5,7 @@
 //! everybody counts as present until they have had the time to poll.
 //!
 //! Ten million may wait, and each of them polls. So a place takes one byte, a poll sets it, and
-//! nothing but a draw ever looks at all bytes at once: places stand in blocks that know how many of theirs are
+//! nothing ever looks at all bytes at once: places stand in blocks that know how many of theirs are
 //! present, and every second a part of the blocks is swept for those who are present no more.
 
 use std::collections::VecDeque;
@@ -34,7 +34,7 @@ const SWEEP_STEPS: u64 = 8;
 /// Who has left, or never was.
 const LEFT: u8 = 0;
 
-/// The bit of a byte that says whether its visitor is counted as present. The other seven say when it
+/// The bit of a byte that says whether its place is counted as present. The other seven say when it
 /// has polled: in ticks of four seconds, counted from [`FIRST_TICK`] to 127 and round again, in
 /// 504 s. Before that, once the last poll is longer ago than any place is kept, they say [`GONE`].
 const PRESENT: u8 = 0x80;
@@ -140,15 +140,15 @@ impl Waiters {
     /// The draw is held: everybody in it takes the last poll along to their new place. Nobody in it
     /// has been called.
     pub(super) fn shuffle(&mut self, draw: &Draw) {
-        let Some(first) = self.index(Place::new(draw.first)) else {
+        if draw.first < self.base {
             return;
-        };
-        let before: Vec<u8> = (first..)
-            .zip(0..draw.count)
-            .map(|(index, _)| self.byte(index))
+        }
+        let start = (draw.first - self.start) as usize;
+        let before: Vec<u8> = (0..draw.count as usize)
+            .map(|number| self.byte(start + number))
             .collect();
         for (byte, place) in before.into_iter().zip(draw.permutation().places()) {
-            self.note(first + place as usize, byte);
+            self.note(start + place as usize, byte);
         }
         self.drawing = None;
     }

@@ -26,11 +26,11 @@ fn policy(total: u32) -> Policy {
         admits: Admits::InOrder,
         first_pass: FirstPass::Full,
         poll_far: Span::from_secs(20),
-        drawing: None,
         relays: RelayPolicy {
             above: 50,
             shards: 1,
         },
+        drawing: None,
     }
 }
 

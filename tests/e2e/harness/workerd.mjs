@@ -44,8 +44,8 @@ export class Workerd {
    * @param {{port: number}} origin
    * @param {object} [options]
    * @param {Record<string, string | null>} [options.vars] Added to the bindings; `null` leaves one out.
-   * @param {boolean} [options.switchable] Each call to a room or relay first asks the origin whether it
-   *   is up (`origin.rooms`, `origin.relays`), so that a test can cut them off.
+   * @param {boolean} [options.switchable] Each call to a room or relay first asks the origin whether
+   *   it is up (`origin.rooms`, `origin.relays`), so that a test can cut them off.
    * @param {string} [options.built] The build to run. Its objects are those of the wrangler.toml in its
    *   folder, or else of the project's.
    * @param {string} [options.rooms] The build whose objects the rooms are, if it is another one:
@@ -104,6 +104,13 @@ export class Workerd {
     if (!this.port) throw new Error(`workerd does not start:\n${this.log.join('\n')}`);
   }
 
+  /** How the program has ended, if it has and nobody asked it to, with the last that it said. */
+  get failure() {
+    const { exitCode, signalCode } = this.process;
+    if (exitCode === null && signalCode === null) return undefined;
+    return `workerd has ended by itself (${signalCode ?? exitCode}):\n${this.log.slice(-20).join('\n')}`;
+  }
+
   /** The end without warning. */
   async kill9() {
     this.process.kill('SIGKILL');
@@ -124,16 +131,13 @@ function objectsOf(built) {
   return parse(text).durable_objects.bindings;
 }
 
-/**
- * A Worker with its objects. `elsewhere` names the Worker whose class the binding ROOM leads to, and, if that is the
- * switch, the other bindings too.
- */
+/** A Worker with its objects. `elsewhere` names the Worker whose class the binding ROOM leads to. */
 function worker(name, objects, vars, elsewhere) {
   const texts = Object.entries(vars)
     .filter(([, value]) => value !== null)
     .map(([key, value]) => `(name = "${key}", text = ${JSON.stringify(value)}),`);
   const bindings = objects.map((object) => {
-    const away = elsewhere && (object.name === 'ROOM' || elsewhere === 'switch');
+    const away = elsewhere === 'switch' || (object.name === 'ROOM' && elsewhere);
     const leads = away ? `(className = "${object.class_name}", serviceName = "${elsewhere}")` : `"${object.class_name}"`;
     return `(name = "${object.name}", durableObjectNamespace = ${leads}),`;
   });
@@ -169,7 +173,7 @@ function configuration(origin, workers, { vars, switchable }) {
 const config :Workerd.Config = (
   services = [
     ${services.join('\n    ')}
-    (name = "switch", worker = .switch),
+    ${switchable ? '(name = "switch", worker = .switch),' : ''}
     (name = "origin", external = (address = "127.0.0.1:${origin}", http = ())),
   ],
   sockets = [

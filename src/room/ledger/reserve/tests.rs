@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::room::ledger::{EXPIRY_GRACE, PROVISIONAL};
 use crate::room::message::{Message, Request};
-use crate::room::policy::{Admits, RelayPolicy};
+use crate::room::policy::Admits;
+use crate::room::policy::RelayPolicy;
 use crate::room::seed::Seed;
 use crate::room::snapshot::Snapshot;
 use crate::site::room::FirstPass;
@@ -23,8 +24,8 @@ fn policy(total: u32, rate: u32) -> Policy {
         admits: Admits::InOrder,
         first_pass: FirstPass::Full,
         poll_far: Span::from_secs(20),
-        drawing: None,
         relays: RelayPolicy::default(),
+        drawing: None,
     }
 }
 
