@@ -2,8 +2,8 @@
 //! places.
 //!
 //! A visitor at the door holds the next slot against everybody behind them, but only while they may
-//! be expected to ask again: else a closed tab would keep a slot empty. How long that is follows
-//! from how often they have asked so far, because a browser lets a hidden tab run about once a
+//! be expected to ask again: else a closed tab would keep a slot empty. That is a few seconds, and
+//! longer for one who has asked rarely so far, because a browser lets a hidden tab run about once a
 //! minute only.
 
 use std::collections::BTreeMap;
@@ -14,8 +14,10 @@ use super::PLACE_MEMORY;
 use crate::room::place::Place;
 use crate::time::{Instant, Span};
 
-/// The shortest and the longest time for which a place at the door is held between two polls.
-const SHORTEST_HOLD: Span = Span::from_secs(10);
+/// Who polls as told asks again at the door after two seconds: a place is held for so long.
+const HOLD: Span = Span::from_secs(5);
+
+/// The longest time for which a place is held, for tabs that browsers let run once a minute.
 const LONGEST_HOLD: Span = Span::from_secs(95);
 
 /// A visitor at the door.
@@ -38,12 +40,17 @@ impl Door {
         self.stands.contains_key(&place)
     }
 
-    /// `place` asks at `now`, having last asked at `previous`.
-    pub(super) fn ask(&mut self, place: Place, previous: Instant, now: Instant) {
+    /// `place` asks at `now`, having last asked at `previous`. A gap of no more than `usual` is that
+    /// of a tab that runs freely.
+    pub(super) fn ask(&mut self, place: Place, previous: Instant, now: Instant, usual: Span) {
         let stand = self.stands.get(&place);
         let gap = now.since(stand.map_or(previous, |stand| stand.last_poll.max(previous)));
-        let hold = Span::from_millis(gap.as_millis().saturating_mul(3) / 2 + 5_000);
-        let held_until = now + hold.clamp(SHORTEST_HOLD, LONGEST_HOLD);
+        let hold = if gap <= usual {
+            HOLD
+        } else {
+            Span::from_millis(gap.as_millis().saturating_mul(3) / 2 + 5_000)
+        };
+        let held_until = now + hold.min(LONGEST_HOLD);
         self.stands.insert(
             place,
             Stand {
@@ -107,10 +114,17 @@ mod tests {
         let (first, second) = (Place::new(1), Place::new(2));
         let at = Instant::from_secs;
         let mut door = Door::default();
-        // A tab in front asks every 2 s, a hidden one every 60 s.
-        for (place, gap, held) in [(first, 2, 10), (first, 60, 95), (first, 30, 50)] {
+        let usual = Span::from_secs(25);
+        // A tab in front asks every 2 s, and every 20 s when it is not yet at the door; a hidden
+        // one every 60 s.
+        for (place, gap, held) in [
+            (first, 2, 5),
+            (first, 22, 5),
+            (first, 60, 95),
+            (first, 30, 50),
+        ] {
             door.remove(place);
-            door.ask(place, at(1000 - gap), at(1000));
+            door.ask(place, at(1000 - gap), at(1000), usual);
             assert_eq!(
                 door.held_before(second, at(1000 + held - 1), 9),
                 1,
@@ -120,8 +134,8 @@ mod tests {
             assert!(door.contains(place));
         }
         // A poll that is older than the last one seen does not lengthen the hold.
-        door.ask(first, at(1000), at(1060));
-        door.ask(first, at(0), at(1062));
-        assert_eq!(door.held_before(second, at(1072), 9), 0);
+        door.ask(first, at(1000), at(1060), usual);
+        door.ask(first, at(0), at(1062), usual);
+        assert_eq!(door.held_before(second, at(1067), 9), 0);
     }
 }
