@@ -5,9 +5,9 @@ import { DurableObject } from "cloudflare:workers";
 let calls = 0;
 
 export class Room extends DurableObject {
-  fetch(request) {
+  hear(body) {
     calls += 1;
-    return this.env.ROOM.getByName(this.ctx.id.name).fetch(request);
+    return this.env.ROOM.getByName(this.ctx.id.name).hear(body);
   }
 }
 
@@ -15,6 +15,6 @@ export default {
   async fetch(request, env) {
     const { pathname } = new URL(request.url);
     if (pathname === "/calls") return new Response(String(calls));
-    return env.ROOM.getByName(pathname.slice(1)).fetch("https://room/", { method: "POST", body: await request.text() });
+    return new Response(await env.ROOM.getByName(pathname.slice(1)).hear(await request.text()));
   },
 };

@@ -106,7 +106,7 @@ async function slotsCameBack({ server, room, record }) {
 }
 
 /** What did not hold, in words; empty if everything did. */
-function broken({ record, probes, free, room, ended }) {
+export function broken({ record, probes, free, room, ended }) {
   const seen = admissions(record);
   const most = Math.max(...probes.map(({ honoured }) => honoured));
   const faults = [...record.told];

@@ -75,19 +75,19 @@ export function claims(token) {
 /**
  * One visitor's browser.
  *
- * `visitor` goes along as `Crowd-Visitor`, so that the test's origin can count by itself who comes.
+ * `visitor` goes along as `Crowd-Visitor`, so that the test's origin can count by itself who comes. It
+ * may be changed: somebody whose session is over comes as somebody new.
  */
 export class Browser {
   #connections;
   #host;
   #jar = new CookieJar(undefined, { rejectPublicSuffixes: false, allowSpecialUseDomain: true });
-  #visitor;
   #cookieName;
 
   constructor({ connections, host, visitor, cookieName = '__cfwaitingroom' }) {
     this.#connections = connections;
     this.#host = host;
-    this.#visitor = visitor;
+    this.visitor = visitor;
     this.#cookieName = cookieName;
   }
 
@@ -100,7 +100,7 @@ export class Browser {
    */
   async ask(kind, url, { method = 'GET' } = {}) {
     const { pathname, search } = new URL(url);
-    const headers = { ...FIELDS[kind], host: this.#host, 'crowd-visitor': String(this.#visitor) };
+    const headers = { ...FIELDS[kind], host: this.#host, 'crowd-visitor': String(this.visitor) };
     const cookie = this.#jar.getCookieStringSync(url);
     if (cookie) headers.cookie = cookie;
     const asked = performance.now();

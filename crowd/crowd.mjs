@@ -47,7 +47,7 @@ export async function crowd({ url, connectTo = url, options, rough = false, onSe
     const browser = new Browser({
       connections,
       host: new URL(url).host,
-      visitor: id,
+      visitor: String(id),
       cookieName: options.cookie,
     });
     return new Visitor({ id, url, browser, plan: draw(random, habits), record, signal: end.signal, rough });

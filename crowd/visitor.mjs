@@ -165,7 +165,10 @@ export class Visitor {
     const answer = await this.#browser.ask(kind, url, options);
     // What the end of the run cut off says nothing.
     if (answer.lost) this.#signal.throwIfAborted();
-    if (this.#witness.saw(kind, answer) === 'over') this.#be(undefined);
+    if (this.#witness.saw(kind, answer) === 'over') {
+      this.#browser.visitor += '+';
+      this.#be(undefined);
+    }
     return answer;
   }
 

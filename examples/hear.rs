@@ -9,9 +9,8 @@ use std::time::{Duration, Instant as Clock};
 use anteroom::room::ledger::Ledger;
 use anteroom::room::message::{Message, Request, VERSION};
 use anteroom::room::number::{Incarnation, TicketId, TicketNumber};
-use anteroom::room::policy::{Admits, Policy, RelayPolicy};
+use anteroom::room::policy::Policy;
 use anteroom::room::seed::Seed;
-use anteroom::site::room::FirstPass;
 use anteroom::time::{Instant, Span};
 
 const START: Instant = Instant::from_secs(1_800_000_000);
@@ -23,16 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let waiting = arguments.next().transpose()?.unwrap_or(10_000_000);
     let polls = arguments.next().transpose()?.unwrap_or(500_000);
     let policy = Policy {
-        total_active_users: 1,
-        new_users_per_minute: 1,
         session: Span::from_secs(86_400),
-        renewal: true,
-        drain_over_limit: false,
-        admits: Admits::InOrder,
-        first_pass: FirstPass::Full,
-        poll_far: Span::from_secs(20),
-        relays: RelayPolicy::default(),
-        drawing: None,
+        ..Policy::within(1, 1)
     };
     let mut room = Ledger::new(Incarnation::new(1), Seed::new([0; 32]), START);
     let begin = Clock::now();

@@ -24,15 +24,24 @@ const show = (id, text) => {
   if (text && element.textContent !== text) element.textContent = text;
 };
 
-const expected = (room) => {
-  if (room.queueIsFull) return texts.longerThanADay;
-  if (!room.waitTimeKnown) return texts.unknown;
-  const hours = Math.floor(room.waitTime / 60);
-  const minutes = room.waitTime % 60;
+const duration = (time) => {
+  const hours = Math.floor(time / 60);
+  const minutes = time % 60;
   const parts = { hours: hours && count(texts.hours, hours), minutes: minutes && count(texts.minutes, minutes) };
-  const time = hours && minutes ? fill(texts.hoursAndMinutes, parts) : parts.hours || parts.minutes;
+  return hours && minutes ? fill(texts.hoursAndMinutes, parts) : parts.hours || parts.minutes;
+};
+
+const expected = (room) => {
+  if (!room.waitTimeKnown) return texts.unknown;
+  if (room.waitTime > 1440) return texts.longerThanADay;
+  const [least, most] = [room.waitTime25Percentile, room.waitTime75Percentile];
+  if (most > least) return fill(texts.between, { from: duration(least), to: duration(most) });
+  const time = duration(room.waitTime);
   return time ? fill(texts.about, { time }) : texts.moment;
 };
+
+// Where whoever is drawn comes in, those in line read something else.
+const wording = (room) => (room.isRandomQueue && room.state === "queueing" ? texts.drawing : texts[room.state]);
 
 const ahead = (room) => {
   if (!room.usersAheadKnown) return "";
@@ -44,7 +53,8 @@ const say = (room, place) => {
   const changed = page.dataset.state !== room.state;
   const moved = place && at("position").textContent !== place && Date.now() - lastSaid > 60000;
   if (!changed && !moved) return;
-  const news = changed ? texts[room.state].heading + ". " + texts[room.state].explanation : "";
+  const { heading, explanation } = wording(room);
+  const news = changed ? heading + ". " + explanation : "";
   at("live").textContent = [news, place && texts.position + ": " + place + ".", ahead(room)].join(" ").trim();
   lastSaid = Date.now();
 };
@@ -77,7 +87,7 @@ const tellEvent = (room) => {
 
 const update = (room) => {
   const place = room.positionKnown ? numbers.format(room.position) : "";
-  const state = texts[room.state];
+  const state = wording(room);
   say(room, place);
   page.dataset.state = room.state;
   document.title = (place && room.state !== "called" ? place + " · " : "") + state.heading;
@@ -85,7 +95,8 @@ const update = (room) => {
   show("explanation", state.explanation);
   const notice = room.placeLapsed ? texts.placeLapsed : room.sessionOver ? texts.sessionOver : "";
   if (notice) show("notice", notice);
-  at("place").hidden = !place;
+  at("place").hidden = !room.leaveUrl;
+  at("label").hidden = !place;
   show("position", place);
   show("ahead", ahead(room));
   tellEvent(room);

@@ -259,12 +259,12 @@ fn single_faults_read_well() {
             "turnstile_action: Turnstile is not built yet",
         ),
         (
-            json!({ "queueing_method": "random" }),
-            "queueing_method: random is not built yet",
+            json!({ "session_max_minutes": 4 }),
+            "session_max_minutes: must not be shorter than a session, which lasts 300 seconds",
         ),
         (
             json!({ "queueing_method": "FIFO" }),
-            "queueing_method: must be one of fifo, passthrough, reject, not \"FIFO\"; did you mean fifo?",
+            "queueing_method: must be one of fifo, random, passthrough, reject, not \"FIFO\"; did you mean fifo?",
         ),
         (
             json!({ "rules": [] }),

@@ -139,6 +139,7 @@ fn every_status_is_described_and_no_other() {
         Kind::Waits(State::Called),
         Kind::Waits(State::QueueAll),
         Kind::Waits(State::Prequeueing),
+        Kind::Waits(State::Full),
         Kind::Waits(State::Rejecting),
         Kind::Waits(State::Unavailable),
         Kind::Waits(State::Left),

@@ -44,8 +44,8 @@ fn the_described_defaults_are_the_defaults() {
     }
     assert_eq!(
         checked,
-        ROOM.known.len() - 5,
-        "all but the required and the id"
+        ROOM.known.len() - 6,
+        "all but the required, the id and session_max_minutes"
     );
 }
 

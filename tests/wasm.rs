@@ -13,9 +13,9 @@ use anteroom::room::ledger::Ledger;
 use anteroom::room::ledger::journal;
 use anteroom::room::message::{Message, Reply, Request};
 use anteroom::room::number::{Incarnation, TicketId, TicketNumber};
-use anteroom::room::policy::{Admits, Policy, RelayPolicy};
+use anteroom::room::policy::Policy;
 use anteroom::room::seed::Seed;
-use anteroom::site::room::{FirstPass, RoomId};
+use anteroom::site::room::RoomId;
 use anteroom::time::{Instant, Span};
 use wasm_bindgen_test::wasm_bindgen_test;
 
@@ -23,18 +23,7 @@ const NOW: Instant = Instant::from_secs(1_800_000_000);
 const SEED: Seed = Seed::new([7; 32]);
 
 fn policy() -> Policy {
-    Policy {
-        total_active_users: 1,
-        new_users_per_minute: 100,
-        session: Span::from_secs(300),
-        renewal: true,
-        drain_over_limit: false,
-        admits: Admits::InOrder,
-        first_pass: FirstPass::Full,
-        poll_far: Span::from_secs(20),
-        relays: RelayPolicy::default(),
-        drawing: None,
-    }
+    Policy::within(1, 100)
 }
 
 #[wasm_bindgen_test]

@@ -17,6 +17,7 @@ use crate::page::{Pages, content_security_policy, json};
 use crate::room::number::TicketNumber;
 use crate::room::snapshot::Snapshot;
 use crate::site::room::{QueueingMethod, Room};
+use crate::time::Span;
 
 /// An answer, ready to be sent.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,7 +202,9 @@ impl Answer {
     /// What the page says.
     fn facts(&self, state: State, room: &Room, snapshot: Option<&Snapshot>) -> Facts {
         let has_place = matches!(self.holds, Some(Standing::Waiting { .. }));
-        let users_ahead = self.users_ahead.filter(|_| has_place);
+        let is_random = room.queueing_method == QueueingMethod::Random;
+        // Where whoever is drawn comes in, nobody is ahead of anybody.
+        let users_ahead = self.users_ahead.filter(|_| has_place && !is_random);
         let progress_percent = match (self.holds, users_ahead) {
             (Some(Standing::Waiting { ahead_at_join, .. }), Some(ahead)) => {
                 let all = u64::from(ahead_at_join) + 1;
@@ -210,7 +213,12 @@ impl Answer {
             }
             _ => None,
         };
+        let quartiles = match state {
+            State::Queueing if is_random && has_place => snapshot.and_then(Snapshot::quartiles),
+            _ => None,
+        };
         let wait = match state {
+            State::Queueing if is_random => quartiles.map(|wait| wait.p50),
             State::Queueing => users_ahead.and_then(|ahead| snapshot?.expected_wait(ahead)),
             _ => None,
         };
@@ -221,15 +229,18 @@ impl Answer {
             Some(Standing::Ticket { .. }) | None => None,
         };
         let draw = snapshot.and_then(|snapshot| events::draw(snapshot, number));
-        let minutes = |wait: crate::time::Span| wait.as_secs().div_ceil(60).max(1);
+        let minutes = |wait: Span| {
+            let minutes = wait.as_secs().div_ceil(60).max(1);
+            u32::try_from(minutes).unwrap_or(u32::MAX)
+        };
         Facts {
             state,
             position: users_ahead.map(|ahead| ahead + 1),
             users_ahead,
             progress_percent,
-            wait_minutes: wait
-                .map(minutes)
-                .and_then(|minutes| u32::try_from(minutes).ok()),
+            wait_minutes: wait.map(minutes),
+            wait_quartiles: quartiles.map(|wait| [wait.p25, wait.p50, wait.p75].map(minutes)),
+            has_place,
             last_updated: self.last_updated,
             refresh_interval_seconds: self.refresh_seconds,
             queueing_method: match room.queueing_method {
@@ -274,6 +285,7 @@ pub const fn name(state: State) -> &'static str {
         State::Called => "called",
         State::QueueAll => "queue-all",
         State::Prequeueing => "prequeueing",
+        State::Full => "full",
         State::Rejecting => "rejecting",
         State::Unavailable => "unavailable",
         State::Left => "left",

@@ -194,6 +194,7 @@ impl Request<'_> {
                 }
             }
             _ if !self.intent.counts() => self.without_a_place(),
+            _ if self.is_full() => Step::Answer(self.turned_away()),
             _ if self.snapshot.is_some_and(|snapshot| snapshot.queueing) && self.reachable => {
                 self.stays_out(self.joining_state())
             }
@@ -269,6 +270,7 @@ impl Request<'_> {
                 };
                 Outcome::Answer(informed.holds(place, state, ahead))
             }
+            Reply::ComeBack if informed.is_full() => Outcome::Answer(informed.turned_away()),
             Reply::ComeBack => Outcome::Answer(informed.joins(informed.joining_state())),
             Reply::Over | Reply::NotRenewed => Outcome::Answer(Answer {
                 cookie: Change::Clear,
@@ -319,6 +321,12 @@ impl Request<'_> {
         self.room.queueing_method == QueueingMethod::Reject && !self.room.holds_everybody()
     }
 
+    /// Whether newcomers get no number, by what the room has said last.
+    fn is_full(&self) -> bool {
+        let full = |snapshot: &Snapshot| snapshot.queueing && snapshot.full;
+        self.reachable && !self.room.queue_all && self.snapshot.is_some_and(full)
+    }
+
     fn waiting_state(&self, number: TicketNumber) -> State {
         if self.room.queue_all {
             State::QueueAll
@@ -353,6 +361,7 @@ impl Request<'_> {
                         State::Prequeueing
                     }
                     Some(Standing::Waiting { .. }) => State::Queueing,
+                    _ if self.is_full() => State::Full,
                     _ => State::Joining,
                 };
                 let answer = self.answer(Kind::Waits(state), None);

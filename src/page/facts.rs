@@ -16,8 +16,14 @@ pub struct Facts {
     pub users_ahead: Option<u64>,
     /// How far the visitor has come since they joined, in percent: 0 to 100.
     pub progress_percent: Option<u8>,
-    /// The expected wait in minutes, rounded up; none where it cannot be told.
+    /// The expected wait in minutes, rounded up; none where it cannot be told. In a room that admits
+    /// at random the median.
     pub wait_minutes: Option<u32>,
+    /// How long the luckiest quarter, half and three quarters wait at most, in minutes, rounded up; in
+    /// a room that admits at random alone.
+    pub wait_quartiles: Option<[u32; 3]>,
+    /// Whether the visitor holds a place that can be given up.
+    pub has_place: bool,
     /// The visitor's last counted attempt.
     pub last_updated: Instant,
     /// Seconds until the visitor should ask again; 0 under plain `reject`.
@@ -88,6 +94,8 @@ pub enum State {
     QueueAll,
     /// In the pre-queue of an event: nobody is admitted before it starts.
     Prequeueing,
+    /// The line is so long that nobody gets a number; the client shall come back later.
+    Full,
     /// The method is `reject`.
     Rejecting,
     /// The room cannot be reached; the place, if any, is kept.

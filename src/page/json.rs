@@ -122,6 +122,7 @@ mod tests {
     fn a_place_that_is_not_known_is_zero() {
         let mut facts = samples::queueing();
         facts.position = None;
+        facts.has_place = false;
         let body: serde_json::Value = serde_json::from_str(&body(&facts, "/leave")).unwrap();
         let room = &body["cfWaitingRoom"];
         assert_eq!(

@@ -57,17 +57,28 @@ impl Language {
 
     /// An expected wait: `about 1 hour 5 minutes`.
     pub fn wait(&self, minutes: u64) -> String {
+        match minutes {
+            0 => self.texts.moment.into(),
+            _ => self.texts.about.replace("{time}", &self.time(minutes)),
+        }
+    }
+
+    /// A wait that lies between two: `5 minutes to 1 hour 5 minutes`.
+    pub fn wait_between(&self, least: u64, most: u64) -> String {
+        let between = self.texts.between.replace("{from}", &self.time(least));
+        between.replace("{to}", &self.time(most))
+    }
+
+    fn time(&self, minutes: u64) -> String {
         let texts = &self.texts;
-        let time = match (minutes / 60, minutes % 60) {
-            (0, 0) => return texts.moment.into(),
+        match (minutes / 60, minutes % 60) {
             (0, minutes) => self.count(&texts.minutes, minutes),
             (hours, 0) => self.count(&texts.hours, hours),
             (hours, minutes) => texts
                 .hours_and_minutes
                 .replace("{hours}", &self.count(&texts.hours, hours))
                 .replace("{minutes}", &self.count(&texts.minutes, minutes)),
-        };
-        texts.about.replace("{time}", &time)
+        }
     }
 }
 
@@ -151,6 +162,20 @@ mod tests {
             ("ar-EG", 122, "حوالي ساعتين ودقيقتين"),
         ] {
             assert_eq!(language(tag).unwrap().wait(minutes), expected);
+        }
+    }
+
+    #[test]
+    fn a_wait_between_two_is_told() {
+        for (tag, expected) in [
+            ("en-US", "5 minutes to 1 hour 5 minutes"),
+            ("de-DE", "5 Minuten bis 1 Stunde 5 Minuten"),
+            ("es-ES", "de 5 minutos a 1 hora y 5 minutos"),
+            ("fr-FR", "de 5 minutes à 1 heure et 5 minutes"),
+            ("ja-JP", "5分～1時間5分"),
+            ("ar-EG", "من ٥ دقائق إلى ساعة واحدة و٥ دقائق"),
+        ] {
+            assert_eq!(language(tag).unwrap().wait_between(5, 65), expected);
         }
     }
 

@@ -13,6 +13,8 @@ pub(crate) fn queueing() -> Facts {
         users_ahead: Some(1234),
         progress_percent: Some(40),
         wait_minutes: Some(10),
+        wait_quartiles: None,
+        has_place: true,
         last_updated: Instant::from_millis(1_596_498_360_000),
         refresh_interval_seconds: 20,
         queueing_method: QueueingMethod::Fifo,
@@ -70,6 +72,18 @@ pub(crate) fn drawn() -> Facts {
     }
 }
 
+/// Somebody in a room that admits at random, with a median of ten minutes to go.
+pub(crate) fn drawing() -> Facts {
+    Facts {
+        position: None,
+        users_ahead: None,
+        progress_percent: None,
+        wait_quartiles: Some([5, 10, 65]),
+        queueing_method: QueueingMethod::Random,
+        ..queueing()
+    }
+}
+
 /// The facts of `state` without a place.
 fn without_place(state: State, refresh_interval_seconds: u32) -> Facts {
     Facts {
@@ -78,6 +92,7 @@ fn without_place(state: State, refresh_interval_seconds: u32) -> Facts {
         users_ahead: None,
         progress_percent: None,
         wait_minutes: None,
+        has_place: false,
         refresh_interval_seconds,
         ..queueing()
     }
@@ -115,6 +130,8 @@ pub(crate) fn all() -> Vec<Facts> {
         },
         prequeueing(),
         drawn(),
+        drawing(),
+        without_place(State::Full, 20),
         Facts {
             queueing_method: QueueingMethod::Reject,
             ..without_place(State::Rejecting, 0)

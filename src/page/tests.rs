@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use super::facts::State;
 use super::language::{all, choose, language};
 use super::*;
+use crate::site::room::QueueingMethod;
 use crate::time::Instant;
 
 /// The largest page in bytes, whatever the language and state.
@@ -32,6 +33,7 @@ fn room(custom: Option<&str>) -> Room {
         "drain_over_limit": false,
         "queue_all": false,
         "queueing_method": "fifo",
+        "queue_full_after_minutes": 1440,
         "queueing_status_code": 200,
         "custom_page_html": custom,
         "default_template_language": "en-US",
@@ -168,6 +170,7 @@ fn states_show_what_goes_with_them() {
         (State::Called, "It is your turn", true, true, true),
         (State::QueueAll, "You are in line", true, true, true),
         (State::Prequeueing, "Starting soon", false, true, true),
+        (State::Full, "The line is full", false, false, true),
         (State::Rejecting, "Closed right now", false, false, false),
         (State::Unavailable, "One moment, please", true, true, true),
         (State::Left, "You have left the line", false, false, false),
@@ -300,9 +303,13 @@ fn starter_templates_render_in_every_state() {
                 "{{heading}}",
                 match facts.state {
                     State::Joining => "Sie werden eingereiht",
+                    State::Queueing if facts.queueing_method == QueueingMethod::Random => {
+                        "Sie warten auf die Auslosung"
+                    }
                     State::Queueing | State::QueueAll => "Sie sind in der Warteschlange",
                     State::Called => "Sie sind an der Reihe",
                     State::Prequeueing => "Es geht bald los",
+                    State::Full => "Die Warteschlange ist voll",
                     State::Rejecting => "Zurzeit geschlossen",
                     State::Unavailable => "Einen Moment bitte",
                     State::Left => "Sie haben die Warteschlange verlassen",

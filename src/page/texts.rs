@@ -24,12 +24,16 @@ pub struct Texts<S> {
     pub joining: Wording<S>,
     /// The texts of `State::Queueing`.
     pub queueing: Wording<S>,
+    /// The texts of `State::Queueing` where whoever is drawn comes in.
+    pub drawing: Wording<S>,
     /// The texts of `State::Called`.
     pub called: Wording<S>,
     /// The texts of `State::QueueAll`.
     pub queue_all: Wording<S>,
     /// The texts of `State::Prequeueing`.
     pub prequeueing: Wording<S>,
+    /// The texts of `State::Full`.
+    pub full: Wording<S>,
     /// The texts of `State::Rejecting`.
     pub rejecting: Wording<S>,
     /// The texts of `State::Unavailable`.
@@ -52,6 +56,8 @@ pub struct Texts<S> {
     pub wait: S,
     /// About `{time}`, in the form that `minutes` and `hours` have.
     pub about: S,
+    /// `{from}` one wait `{to}` a longer one.
+    pub between: S,
     /// Less than a minute.
     pub moment: S,
     /// So many minutes.

@@ -15,7 +15,7 @@ use crate::site::room::QueueingMethod;
 /// How long a place is kept after the visitor's last poll, in minutes.
 pub const PLACE_KEPT_MINUTES: u64 = 5;
 
-/// The longest wait that is told, in minutes. Above it the queue counts as full, as Cloudflare has it.
+/// The longest wait that is told in words, in minutes.
 const LONGEST_WAIT_MINUTES: u32 = 24 * 60;
 
 /// What stands for a wait or a time that is not known.
@@ -25,7 +25,7 @@ const UNAVAILABLE: &str = "unavailable";
 /// variables of templates too. A number that is not known is 0, so that `{{position}}` in a script is
 /// a number in every state; the field in front of it tells.
 ///
-/// Random order and Turnstile are not there, and their fields say so.
+/// Turnstile is not there, and its field says so.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WaitingRoom<'a> {
@@ -80,14 +80,15 @@ impl<'a> WaitingRoom<'a> {
     /// Writes the facts in fields. `leave_url` must have gone through [`safe_path`]; it is left out
     /// where there is no place to give up.
     pub(super) fn new(facts: &Facts, leave_url: &'a str) -> Self {
-        let told = facts
+        let known = facts
             .wait_minutes
             .filter(|_| facts.state != State::QueueAll);
-        let known = told.filter(|minutes| *minutes <= LONGEST_WAIT_MINUTES);
-        let in_line = !matches!(facts.state, State::Rejecting | State::Left);
+        let quartiles = facts.wait_quartiles.filter(|_| known.is_some());
+        let [p25, p50, p75] = quartiles.unwrap_or_default();
+        let in_line = !matches!(facts.state, State::Full | State::Rejecting | State::Left);
         let position = facts.position.filter(|_| in_line);
         // In a pre-queue there is a place to give up before it is known which.
-        let has_place = position.is_some() || facts.state == State::Prequeueing;
+        let has_place = facts.has_place || facts.state == State::Prequeueing;
         let method = facts.queueing_method;
         let event = facts.event.as_ref();
         let (start, end) = (minutes_until_start(event), minutes_until_end(event));
@@ -95,17 +96,21 @@ impl<'a> WaitingRoom<'a> {
             in_waiting_room: true,
             wait_time_known: known.is_some(),
             wait_time: known.unwrap_or(0),
-            wait_time_25_percentile: 0,
-            wait_time_50_percentile: 0,
-            wait_time_75_percentile: 0,
-            wait_time_formatted: known.map_or_else(|| UNAVAILABLE.into(), formatted),
-            queue_is_full: told.is_some() && known.is_none(),
+            wait_time_25_percentile: p25,
+            wait_time_50_percentile: p50,
+            wait_time_75_percentile: p75,
+            wait_time_formatted: match (known, quartiles) {
+                (_, Some(_)) => format!("{} to {}", formatted(p25), formatted(p75)),
+                (Some(minutes), None) => formatted(minutes),
+                (None, None) => UNAVAILABLE.into(),
+            },
+            queue_is_full: facts.state == State::Full,
             queue_all: facts.state == State::QueueAll,
             last_updated: iso8601(facts.last_updated),
             refresh_interval_seconds: facts.refresh_interval_seconds,
             queueing_method: method,
             is_fifo_queue: method == QueueingMethod::Fifo,
-            is_random_queue: false,
+            is_random_queue: method == QueueingMethod::Random,
             is_passthrough_queue: method == QueueingMethod::Passthrough,
             is_reject_queue: method == QueueingMethod::Reject,
             is_event_active: event.is_some(),
@@ -127,7 +132,7 @@ impl<'a> WaitingRoom<'a> {
             nothing_sent: facts.notice == Some(Notice::NothingSent),
             place_lapsed: facts.notice == Some(Notice::PlaceLapsed),
             session_over: facts.notice == Some(Notice::SessionOver),
-            leave_url: if has_place { leave_url } else { "" },
+            leave_url: if has_place && in_line { leave_url } else { "" },
             occasion: Occasion::of(facts),
             admitted: None,
         }
@@ -184,7 +189,7 @@ struct Extras<'a> {
 impl<'a> Extras<'a> {
     fn new(facts: &Facts, room: &WaitingRoom<'_>, language: &'a Language) -> Self {
         let texts = &language.texts;
-        let wording = wording(language, facts.state);
+        let wording = wording(language, facts);
         Self {
             wait_time_hours: room.wait_time / 60,
             wait_time_hour_minutes: room.wait_time % 60,
@@ -299,8 +304,12 @@ fn formatted(minutes: u32) -> String {
 /// The expected wait in the visitor's language; empty where the page has no place for it.
 fn wait_text(state: State, room: &WaitingRoom<'_>, language: &Language) -> String {
     match state {
-        State::Called => String::new(),
-        _ if room.queue_is_full => language.texts.longer_than_a_day.into(),
+        State::Called | State::Full => String::new(),
+        _ if room.wait_time > LONGEST_WAIT_MINUTES => language.texts.longer_than_a_day.into(),
+        _ if room.wait_time_75_percentile > room.wait_time_25_percentile => language.wait_between(
+            room.wait_time_25_percentile.into(),
+            room.wait_time_75_percentile.into(),
+        ),
         _ if room.wait_time_known => language.wait(room.wait_time.into()),
         _ => language.texts.unknown.into(),
     }
@@ -314,20 +323,23 @@ fn name(state: State) -> &'static str {
         State::Called => "called",
         State::QueueAll => "queueAll",
         State::Prequeueing => "prequeueing",
+        State::Full => "full",
         State::Rejecting => "rejecting",
         State::Unavailable => "unavailable",
         State::Left => "left",
     }
 }
 
-fn wording(language: &Language, state: State) -> &Wording<&'static str> {
+fn wording<'a>(language: &'a Language, facts: &Facts) -> &'a Wording<&'static str> {
     let texts = &language.texts;
-    match state {
+    match facts.state {
         State::Joining => &texts.joining,
+        State::Queueing if facts.queueing_method == QueueingMethod::Random => &texts.drawing,
         State::Queueing => &texts.queueing,
         State::Called => &texts.called,
         State::QueueAll => &texts.queue_all,
         State::Prequeueing => &texts.prequeueing,
+        State::Full => &texts.full,
         State::Rejecting => &texts.rejecting,
         State::Unavailable => &texts.unavailable,
         State::Left => &texts.left,

@@ -2,6 +2,7 @@
 
 pub mod draw;
 pub mod ledger;
+pub mod lottery;
 pub mod message;
 pub mod news;
 pub mod number;

@@ -16,6 +16,8 @@ const RECENT: Span = Span::from_millis(1_000);
 pub struct Headline {
     /// Whether a newcomer has to wait.
     pub queueing: bool,
+    /// Whether newcomers get no number.
+    pub full: bool,
     /// Whether first passes are provisional.
     pub provisional: bool,
     /// The way to the room.
@@ -30,6 +32,7 @@ impl From<&Snapshot> for Headline {
     fn from(snapshot: &Snapshot) -> Self {
         Self {
             queueing: snapshot.queueing,
+            full: snapshot.full,
             provisional: snapshot.provisional,
             relays: snapshot.relays,
             undrawn_from: snapshot.announced.as_ref().map(|announced| announced.first),

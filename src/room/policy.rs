@@ -15,6 +15,8 @@ pub struct Policy {
     pub new_users_per_minute: u32,
     /// The length of a session, counted from the last renewal.
     pub session: Span,
+    /// How long a visitor's sessions may go on from the admission, however often renewed.
+    pub session_max: Option<Span>,
     /// Whether a session may be renewed.
     pub renewal: bool,
     /// Whether renewals stop while more sessions are active than allowed.
@@ -25,6 +27,8 @@ pub struct Policy {
     pub first_pass: FirstPass,
     /// The longest interval between two polls of a visitor.
     pub poll_far: Span,
+    /// The expected wait from which on newcomers get no number.
+    pub full_after: Option<Span>,
     /// When edges shall come through relays.
     pub relays: RelayPolicy,
     /// The pre-queue that is under way, if its places are to be drawn.
@@ -63,6 +67,8 @@ pub struct Drawing {
 pub enum Admits {
     /// Within the limits, first come, first served.
     InOrder,
+    /// Within the limits, whoever is drawn (`random`).
+    AtRandom,
     /// Everybody, limits or not (`passthrough`).
     Everybody,
     /// Nobody new (`queue_all`, a pre-queue, `reject`).
@@ -80,9 +86,35 @@ impl Drawing {
 }
 
 impl Policy {
+    /// First come, first served within these two limits, and all else as a room is that declares
+    /// nothing.
+    pub fn within(total_active_users: u32, new_users_per_minute: u32) -> Self {
+        Self {
+            total_active_users,
+            new_users_per_minute,
+            session: Span::from_secs(300),
+            session_max: None,
+            renewal: true,
+            drain_over_limit: false,
+            admits: Admits::InOrder,
+            first_pass: FirstPass::Full,
+            poll_far: Span::from_secs(20),
+            full_after: None,
+            drawing: None,
+            relays: RelayPolicy::default(),
+        }
+    }
+
     /// What the operator asks of the ledger at a time of the room.
     pub fn at(timeline: &Timeline, now: Instant) -> Self {
         Self::from(timeline.at(Moment::from_millis(now.as_millis())))
+    }
+
+    /// When a session that is renewed at `now` ends, if the visitor came in at `admitted`.
+    pub fn session_ends(&self, admitted: Instant, now: Instant) -> Instant {
+        let expires = now + self.session;
+        self.session_max
+            .map_or(expires, |longest| expires.min(admitted + longest))
     }
 
     /// After how long without a poll a waiting visitor is no longer counted as one ahead, and after
@@ -100,21 +132,30 @@ impl From<&Room> for Policy {
             total_active_users: room.total_active_users,
             new_users_per_minute: room.new_users_per_minute,
             session: Span::from_secs(u64::from(room.session_duration_seconds)),
+            session_max: room.session_max_minutes.map(minutes),
             renewal: !room.disable_session_renewal,
             drain_over_limit: room.drain_over_limit,
             admits: match room.queueing_method {
                 _ if room.holds_everybody() => Admits::Nobody,
                 QueueingMethod::Fifo => Admits::InOrder,
+                QueueingMethod::Random => Admits::AtRandom,
                 QueueingMethod::Passthrough => Admits::Everybody,
                 QueueingMethod::Reject => Admits::Nobody,
             },
             first_pass: room.first_pass,
             poll_far: Span::from_secs(u64::from(room.poll_far_seconds)),
             drawing: room.event.as_ref().and_then(Drawing::of),
+            full_after: Some(room.queue_full_after_minutes)
+                .filter(|longest| *longest > 0)
+                .map(minutes),
             relays: RelayPolicy {
                 above: room.relay_above,
                 shards: room.relay_shards,
             },
         }
     }
+}
+
+fn minutes(count: u32) -> Span {
+    Span::from_secs(u64::from(count) * 60)
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::lottery::{Epoch, Quartiles};
 use super::number::{Incarnation, TicketNumber};
 use super::place::{Announcement, Draws};
 use crate::time::{Instant, Span};
@@ -72,6 +73,12 @@ pub struct Snapshot {
     /// Whether first passes are provisional.
     #[serde(default)]
     pub provisional: bool,
+    /// Whether newcomers get no number because the line is too long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub full: bool,
+    /// The draws that still count, in their order: who was drawn may come to the door.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub epochs: Vec<Epoch>,
     /// Numbers whose session was ended before their pass: such a pass is no longer good.
     #[serde(default)]
     pub revoked: Vec<TicketNumber>,
@@ -117,6 +124,13 @@ impl Snapshot {
     /// Whether `number` may come to the door.
     pub fn is_called(&self, number: TicketNumber) -> bool {
         self.draws.place_of(number).get() <= self.serving
+            || self.epochs.iter().rev().any(|epoch| epoch.draws(number))
+    }
+
+    /// How long those who wait in a room that admits at random have to wait; none when it cannot be
+    /// told.
+    pub fn quartiles(&self) -> Option<Quartiles> {
+        Quartiles::estimate(&self.epochs, self.taken)
     }
 
     /// Whether the place of `number` is yet to be drawn.

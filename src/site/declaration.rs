@@ -23,6 +23,10 @@ pub(super) const LIMIT: (u32, u32) = (1, 2_147_483_647);
 /// Lengths in bytes, so that a pass stays small whatever is declared.
 const LONGEST_NAME: usize = 128;
 const LONGEST_COOKIE_NAME: usize = 64;
+/// A year.
+const LONGEST_MINUTES: u32 = 525_600;
+/// Cloudflare's line is full when the wait is longer than a day.
+const FULL_AFTER_MINUTES: u32 = 1_440;
 
 /// What validation has to know beside the declaration.
 #[derive(Clone, Copy)]
@@ -146,10 +150,14 @@ fn room(
             .number("new_users_per_minute", LIMIT, notes)
             .unwrap_or(1),
         session_duration_seconds: session_duration(table, notes),
+        session_max_minutes: table.number("session_max_minutes", (1, LONGEST_MINUTES), notes),
         disable_session_renewal: table.flag("disable_session_renewal", false, notes),
         drain_over_limit: table.flag("drain_over_limit", false, notes),
         queue_all: table.flag("queue_all", false, notes),
         queueing_method: queueing_method(table, notes),
+        queue_full_after_minutes: table
+            .number("queue_full_after_minutes", (0, LONGEST_MINUTES), notes)
+            .unwrap_or(FULL_AFTER_MINUTES),
         queueing_status_code: status_code(table, notes),
         custom_page_html: page(table, notes),
         default_template_language: page_language(table, context.languages, notes),
@@ -196,6 +204,7 @@ fn room(
         relay_shards: table.number("relay_shards", (1, 64), notes).unwrap_or(1),
         name,
     };
+    session_fits(&room, table, notes);
     if let Some("off") | None = table.get("turnstile_mode").and_then(Value::as_str) {
         table.text("turnstile_mode", notes);
     } else {
@@ -309,16 +318,20 @@ fn session_duration(table: &Table<'_>, notes: &mut Notes) -> u32 {
     seconds.unwrap_or(minutes.unwrap_or(5) * 60)
 }
 
-pub(super) fn queueing_method(table: &Table<'_>, notes: &mut Notes) -> QueueingMethod {
-    if table
-        .get("queueing_method")
-        .is_some_and(|value| value == "random")
-    {
-        notes.add(table.at("queueing_method"), "random is not built yet");
-        return QueueingMethod::default();
+/// A visitor gets the session that they were promised.
+fn session_fits(room: &Room, table: &Table<'_>, notes: &mut Notes) {
+    let session = room.session_duration_seconds;
+    let is_short = |minutes: u32| u64::from(minutes) * 60 < u64::from(session);
+    if room.session_max_minutes.is_some_and(is_short) {
+        let message = format!("must not be shorter than a session, which lasts {session} seconds");
+        notes.add(table.at("session_max_minutes"), message);
     }
+}
+
+pub(super) fn queueing_method(table: &Table<'_>, notes: &mut Notes) -> QueueingMethod {
     let methods = [
         ("fifo", QueueingMethod::Fifo),
+        ("random", QueueingMethod::Random),
         ("passthrough", QueueingMethod::Passthrough),
         ("reject", QueueingMethod::Reject),
     ];

@@ -57,6 +57,9 @@ pub struct Room {
     /// How long an admitted visitor may stay away, in seconds: 1 to 86,400. Declared as
     /// `session_duration` (minutes) or `session_duration_seconds`.
     pub session_duration_seconds: u32,
+    /// After how many minutes from the admission a session ends however often it was renewed; none:
+    /// never. At least a session's length.
+    pub session_max_minutes: Option<u32>,
     /// An admitted visitor gets exactly one session and then queues again.
     pub disable_session_renewal: bool,
     /// While more sessions are active than the limit allows, refuse to renew them.
@@ -65,6 +68,8 @@ pub struct Room {
     pub queue_all: bool,
     /// The order of admission.
     pub queueing_method: QueueingMethod,
+    /// The expected wait in minutes from which on newcomers get no number; 0: they always do.
+    pub queue_full_after_minutes: u32,
     /// The status of the waiting page: 200, 202 or 429.
     pub queueing_status_code: u16,
     /// The file under `templates/` that replaces the default page; its source is packed beside the
@@ -188,6 +193,8 @@ pub enum QueueingMethod {
     /// First come, first served.
     #[default]
     Fifo,
+    /// Whoever is drawn.
+    Random,
     /// Everybody passes and is counted.
     Passthrough,
     /// Nobody new passes.

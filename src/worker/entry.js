@@ -41,44 +41,37 @@ export default {
   },
 };
 
-/** An object of the runtime around one of ours. */
-class Guarded extends DurableObject {
-  #object;
-  #instance;
+/** The class of an object: what the runtime knows, around what the WASM has under the same name. */
+function object(name) {
+  return class extends DurableObject {
+    #inner;
+    #instance;
 
-  constructor(ctx, env) {
-    super(ctx, env);
-    this.#call(() => {});
-  }
-
-  /** By RPC: text in, text out. */
-  hear(body) {
-    return this.#call((object) => object.hear(body));
-  }
-
-  fetch(request) {
-    return this.#call((object) => object.fetch(request));
-  }
-
-  #call(method) {
-    renewIfBroken();
-    try {
-      if (this.#instance !== state.instanceId) {
-        this.#object = new this.constructor.of(this.ctx, this.env);
-        this.#instance = state.instanceId;
+    #call(method, argument) {
+      renewIfBroken();
+      try {
+        if (this.#instance !== state.instanceId) {
+          this.#inner = new anteroom[name](this.ctx, this.env);
+          this.#instance = state.instanceId;
+        }
+        return this.#inner[method](argument);
+      } catch (error) {
+        note(error);
+        throw error;
       }
-      return method(this.#object);
-    } catch (error) {
-      note(error);
-      throw error;
     }
-  }
+
+    /** A message as text, by RPC. */
+    hear(body) {
+      return this.#call("hear", body);
+    }
+
+    /** The same by HTTP. */
+    fetch(request) {
+      return this.#call("fetch", request);
+    }
+  };
 }
 
-export class Room extends Guarded {
-  static of = anteroom.Room;
-}
-
-export class Relay extends Guarded {
-  static of = anteroom.Relay;
-}
+export const Room = object("Room");
+export const Relay = object("Relay");

@@ -19,7 +19,7 @@ pub(super) fn fetch(
     hear: impl FnOnce(&str, Answer) + 'static,
 ) -> Promise {
     let (body, answer) = (Answer::new(), Answer::new());
-    let response = binding::answer_by_http(request, &body, &answer);
+    let response = binding::respond_by_http(request, &body, &answer);
     spawn_local(async move {
         if let Ok(body) = JsFuture::from(body.promise()).await {
             hear(&body.as_string().unwrap_or_default(), answer);

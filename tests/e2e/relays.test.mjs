@@ -1,4 +1,6 @@
 // A busy room is reached through relays; whatever becomes of a relay, every visitor gets an answer.
+//
+// The rooms are full, so that each newcomer asks for a number: who is let in may need no call.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,21 +11,28 @@ import { until } from './harness/until.mjs';
 
 const { origin, server } = await stage({ switchable: true });
 
-/** Newcomers until calls go through a relay. */
+/** Fills the one place, and lets newcomers come until calls go through a relay. */
 async function makeBusy(url) {
+  await new Visitor(server).open(url);
+  await throughRelay(url);
+}
+
+/** Newcomers until a call goes through a relay. */
+async function throughRelay(url) {
   await until('calls go through a relay', async () => {
     const before = origin.calls.relays;
-    await Promise.all(Array.from({ length: 5 }, () => new Visitor(server).open(url)));
+    await queue(url, 5);
     return origin.calls.relays > before;
   });
 }
 
-/** As many newcomers at once, all of whom must be let in, each with a number of their own. */
-async function enter(url, count) {
+/** As many newcomers at once, each of whom must get a number of their own. */
+async function queue(url, count) {
   const visitors = Array.from({ length: count }, () => new Visitor(server));
-  const answers = await Promise.all(visitors.map((visitor) => visitor.open(url)));
-  assert.deepEqual([...new Set(answers.map((answer) => answer.text))], ['the site']);
-  const numbers = visitors.map((visitor) => visitor.claims(url).sub);
+  await Promise.all(visitors.map((visitor) => visitor.queue(url)));
+  const held = visitors.map((visitor) => visitor.claims(url));
+  assert.deepEqual([...new Set(held.map(({ state }) => state))], ['waiting']);
+  const numbers = held.map(({ sub }) => Number(sub));
   assert.equal(new Set(numbers).size, count, 'no number twice');
   return { visitors, numbers };
 }
@@ -32,9 +41,9 @@ test('a busy room is called through a relay, which gathers', async () => {
   const url = 'http://relayed.test/';
   await new Visitor(server).open(url);
   assert.equal(origin.calls.relays, 0, 'a quiet room is called directly');
-  await makeBusy(url);
+  await throughRelay(url);
   const { rooms, relays } = origin.calls;
-  await enter(url, 40);
+  await queue(url, 40);
   const calls = { rooms: origin.calls.rooms - rooms, relays: origin.calls.relays - relays };
   assert.ok(calls.relays >= 40, `${calls.relays} calls of relays for 40 newcomers`);
   assert.ok(calls.rooms <= 20, `${calls.rooms} calls of the room for 40 newcomers`);
@@ -44,25 +53,24 @@ test('a relay that throws costs nobody anything: the room itself is asked', asyn
   const url = 'http://relay-throws.test/';
   await makeBusy(url);
   origin.relays = 'throws';
-  const { visitors } = await enter(url, 20);
+  const { visitors, numbers } = await queue(url, 20);
   origin.restoreRooms();
-  for (const visitor of visitors) assert.equal((await visitor.open(url)).text, 'the site');
+  for (const visitor of visitors) await visitor.open(url);
+  assert.deepEqual(visitors.map((visitor) => Number(visitor.claims(url).sub)), numbers);
 });
 
 test('what a relay has and does not pass on is sent again, and when it comes after all changes nothing', async () => {
   const url = 'http://relay-hangs.test/';
   await makeBusy(url);
   origin.relays = 'hangs';
-  const { visitors, numbers } = await enter(url, 20);
+  const { visitors, numbers } = await queue(url, 20);
   origin.restoreRooms();
-  await until('a relay is asked again', async () => {
-    const before = origin.calls.relays;
-    await Promise.all(Array.from({ length: 5 }, () => new Visitor(server).open(url)));
-    return origin.calls.relays > before;
-  });
-  // The numbers given since follow one another: those who were let in took one each.
-  const last = Math.max(...numbers.map(Number));
-  const later = await enter(url, 10);
-  assert.ok(later.numbers.every((number) => Number(number) > last));
-  for (const visitor of visitors) assert.equal((await visitor.open(url)).text, 'the site');
+  await throughRelay(url);
+  const later = await queue(url, 10);
+  // Each visitor has taken one number, in however many messages: those of one round follow closely.
+  const last = Math.max(...numbers);
+  assert.equal(last - Math.min(...numbers), 19, 'no number for nobody');
+  assert.ok(later.numbers.every((number) => number > last));
+  for (const visitor of visitors) await visitor.open(url);
+  assert.deepEqual(visitors.map((visitor) => Number(visitor.claims(url).sub)), numbers);
 });

@@ -30,7 +30,7 @@ for (const [edge, rooms, how] of [
       server = await Workerd.start(origin, { built: edge, rooms });
     });
     after(async () => {
-      await server.stop();
+      await server?.stop();
       origin.stop();
     });
 
@@ -115,7 +115,7 @@ describe('what one release has stored', { skip }, () => {
     server = await Workerd.start(origin, { built: OLD });
   });
   after(async () => {
-    await server.stop();
+    await server?.stop();
     origin.stop();
   });
   const deploy = async (built) => {

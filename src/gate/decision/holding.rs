@@ -5,6 +5,8 @@ use crate::gate::token::Standing;
 use crate::page::facts::State;
 use crate::room::ledger::PLACE_KEPT;
 use crate::room::number::{Incarnation, TicketNumber};
+use crate::room::snapshot::Snapshot;
+use crate::site::room::QueueingMethod;
 use crate::time::{Instant, Span};
 
 impl Request<'_> {
@@ -101,6 +103,20 @@ impl Request<'_> {
         }
     }
 
+    /// The answer to a visitor who gets no number, because the line is too long. A place that is
+    /// over goes; a ticket is left to end by itself.
+    pub(super) fn turned_away(&self) -> Answer {
+        let cookie = match self.visitor.token.map(|token| token.standing) {
+            Some(Standing::Waiting { .. } | Standing::Admitted { .. }) => Change::Clear,
+            Some(Standing::Ticket { .. }) | None => Change::Keep,
+        };
+        Answer {
+            cookie,
+            refresh_seconds: self.refresh_seconds(State::Full, None),
+            ..self.answer(Kind::Waits(State::Full), None)
+        }
+    }
+
     pub(super) fn place(
         &self,
         number: TicketNumber,
@@ -148,19 +164,27 @@ impl Request<'_> {
     }
 
     pub(super) fn refresh_seconds(&self, state: State, ahead: Option<u64>) -> u32 {
-        let near = ahead.is_some_and(|ahead| {
-            let wait = self
-                .snapshot
-                .and_then(|snapshot| snapshot.expected_wait(ahead));
-            ahead < FEW || wait.is_some_and(|wait| wait <= NEAR)
-        });
+        let near = match self.room.queueing_method {
+            QueueingMethod::Random => {
+                let quartiles = self.snapshot.and_then(Snapshot::quartiles);
+                quartiles.is_some_and(|wait| wait.p50 <= NEAR)
+            }
+            _ => ahead.is_some_and(|ahead| {
+                let wait = self
+                    .snapshot
+                    .and_then(|snapshot| snapshot.expected_wait(ahead));
+                ahead < FEW || wait.is_some_and(|wait| wait <= NEAR)
+            }),
+        };
         match state {
             State::Called | State::Joining => AT_ONCE_SECONDS,
             State::Rejecting | State::Left => 0,
             State::Queueing if near => self.room.poll_near_seconds,
-            State::Queueing | State::QueueAll | State::Prequeueing | State::Unavailable => {
-                self.room.poll_far_seconds
-            }
+            State::Queueing
+            | State::QueueAll
+            | State::Prequeueing
+            | State::Full
+            | State::Unavailable => self.room.poll_far_seconds,
         }
     }
 }

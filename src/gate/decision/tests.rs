@@ -1,5 +1,7 @@
 //! Every kind of visitor with every kind of request, as `docs/methods.md` has it.
 
+mod methods;
+
 use super::*;
 use crate::gate::token::Token;
 use crate::page::facts::Notice;
@@ -39,6 +41,8 @@ pub(super) fn room() -> Room {
         },
         total_active_users: 10,
         new_users_per_minute: 10,
+        session_max_minutes: None,
+        queue_full_after_minutes: 1_440,
         session_duration_seconds: 300,
         disable_session_renewal: false,
         drain_over_limit: false,

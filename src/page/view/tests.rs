@@ -74,16 +74,52 @@ fn waits_are_formatted_as_cloudflare_does() {
         (Some(60), "1 hour"),
         (Some(125), "2 hours 5 minutes"),
         (Some(1440), "24 hours"),
-        (Some(1441), "unavailable"),
+        (Some(1441), "24 hours 1 minute"),
     ] {
         assert_eq!(with(minutes)["waitTimeFormatted"], expected);
     }
     assert_eq!(with(Some(125))["waitTimeHours"], 2);
     assert_eq!(with(Some(125))["waitTimeHourMinutes"], 5);
-    assert_eq!(with(Some(1440))["queueIsFull"], false);
-    assert_eq!(with(Some(1441))["queueIsFull"], true);
-    assert_eq!(with(Some(1441))["waitTimeKnown"], false);
+    assert_eq!(with(Some(1440))["waitTimeText"], "about 24 hours");
+    assert_eq!(
+        with(Some(1441))["queueIsFull"],
+        false,
+        "who is in line stays"
+    );
     assert_eq!(with(Some(1441))["waitTimeText"], "more than a day");
+}
+
+#[test]
+fn a_full_line_says_so_and_offers_no_place() {
+    let full = samples::all()
+        .into_iter()
+        .find(|facts| facts.state == State::Full);
+    let variables = english(&full.unwrap());
+    assert_eq!(variables["queueIsFull"], true);
+    assert_eq!(variables["waitTimeKnown"], false);
+    assert_eq!(variables["waitTimeText"], "");
+    assert_eq!(variables["refreshIntervalSeconds"], 20);
+}
+
+#[test]
+fn random_order_tells_a_range_and_no_place() {
+    let variables = english(&samples::drawing());
+    assert_eq!(variables["isRandomQueue"], true);
+    assert_eq!(variables["queueingMethod"], "random");
+    assert_eq!(variables["waitTime"], 10);
+    for (name, minutes) in [("25", 5), ("50", 10), ("75", 65)] {
+        assert_eq!(variables[&format!("waitTime{name}Percentile")], minutes);
+    }
+    assert_eq!(
+        variables["waitTimeFormatted"],
+        "5 minutes to 1 hour 5 minutes"
+    );
+    assert_eq!(variables["waitTimeText"], "5 minutes to 1 hour 5 minutes");
+    assert_eq!(variables["heading"], "You are waiting to be drawn");
+    for name in ["positionKnown", "usersAheadKnown", "progressKnown"] {
+        assert_eq!(variables[name], false, "{name}");
+    }
+    assert_eq!(variables["leaveUrl"], "/leave");
 }
 
 #[test]
@@ -100,7 +136,7 @@ fn queue_all_tells_no_wait() {
 fn only_who_has_a_place_can_leave() {
     for facts in samples::all() {
         let expected = match facts.state {
-            State::Joining | State::Rejecting | State::Left => "",
+            State::Joining | State::Full | State::Rejecting | State::Left => "",
             _ => "/leave",
         };
         assert_eq!(english(&facts)["leaveUrl"], expected, "{:?}", facts.state);

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::door::Door;
+use super::epochs::Epochs;
 use super::lot::Lots;
 use super::rate::RateWindow;
 use super::reserve::{RESERVED_FOR, Reservation, Reservations};
@@ -17,6 +18,7 @@ use super::spent::Spent;
 use super::tickets::Tickets;
 use super::{EXPIRY_GRACE, PLACE_MEMORY};
 use crate::room::draw::DrawKey;
+use crate::room::lottery::{Epoch, Probability};
 use crate::room::number::{Incarnation, TicketId, TicketNumber};
 use crate::room::place::Place;
 use crate::room::seed::Seed;
@@ -98,6 +100,15 @@ pub enum Effect {
     },
     /// The pre-queue is over, and the key decides about the places of its numbers.
     DrawHeld,
+    /// A draw is held among the waiting numbers.
+    EpochDrawn {
+        /// The index of its epoch.
+        epoch: u64,
+        /// Each number's chance.
+        chance: Probability,
+        /// The highest number that takes part.
+        up_to: TicketNumber,
+    },
 }
 
 /// What a number stands for.
@@ -147,6 +158,8 @@ pub struct Book {
     pub(super) reservations: Reservations,
     /// The draws of pre-queues.
     pub(super) lots: Lots,
+    /// The draws that still count.
+    pub(super) epochs: Epochs,
 }
 
 impl Book {
@@ -169,6 +182,7 @@ impl Book {
             door: Door::default(),
             revoked: VecDeque::new(),
             lots: Lots::default(),
+            epochs: Epochs::default(),
         }
     }
 
@@ -190,7 +204,7 @@ impl Book {
             Standing::Called
         } else if place.get() <= self.floor {
             Standing::Spent
-        } else if place.get() <= self.called {
+        } else if place.get() <= self.called || self.epochs.drew(number).is_some() {
             Standing::Called
         } else {
             Standing::Waiting
@@ -247,11 +261,17 @@ impl Book {
         expected
     }
 
-    /// The waiting places whose visitor has left the line.
+    /// The places in line whose visitor is no longer there: has left, or was drawn and has come.
     pub fn left(&self) -> Vec<Place> {
         let waiting = (self.called + 1..=self.issued).map(Place::new);
+        let is_in = |place| {
+            let number = self.lots.held.number_at(place);
+            number.is_some_and(|number| self.slots.get(number).is_some())
+        };
         waiting
-            .filter(|place| self.spent.contains(*place))
+            .filter(|place| {
+                self.spent.contains(*place) || self.door.contains(*place) || is_in(*place)
+            })
             .collect()
     }
 
@@ -313,9 +333,12 @@ impl Book {
                 expires,
                 provisional,
             } => {
-                // A newcomer who walks in was never called: their place is then the last one.
+                // A newcomer who walks in was never called, and their place is the next in line; one
+                // who was drawn leaves those before them where they are.
                 let place = self.place_of(number);
-                self.call(place.get());
+                if place.get() == self.called + 1 {
+                    self.call(place.get());
+                }
                 self.door.remove(place);
                 self.rate.record(now, 1);
                 let slot = Slot {
@@ -379,6 +402,14 @@ impl Book {
                 self.lots.announce(event, start, self.issued + 1, key);
             }
             Effect::DrawHeld => self.hold_draw(),
+            Effect::EpochDrawn {
+                epoch,
+                chance,
+                up_to,
+            } => {
+                let epoch = Epoch::new(&self.seed, epoch, chance, up_to.get());
+                self.epochs.push(epoch);
+            }
         }
     }
 
@@ -387,6 +418,7 @@ impl Book {
             return;
         }
         self.called = up_to;
+        self.epochs.forget_up_to(up_to);
         match self.calls.back_mut() {
             Some((last, at)) if self.time < *at + CALLS_JOINED_WITHIN => *last = up_to,
             _ => self.calls.push_back((up_to, self.time)),

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::book::{Book, Effect};
+use super::epochs::Epochs;
 use super::lot::Lots;
 use super::reserve::Reservations;
 use crate::room::seed::Seed;
@@ -70,7 +71,7 @@ pub fn encode_book(book: &Book) -> Result<Vec<u8>, postcard::Error> {
 }
 
 /// Decodes a checkpoint. One of format 1 gets what that format did not have: `seed`, which is to be
-/// random, and is not used otherwise.
+/// random, and is not used otherwise; and no draws.
 ///
 /// # Errors
 ///
@@ -79,7 +80,12 @@ pub fn decode_book(bytes: &[u8], seed: Seed) -> Result<Book, Unreadable> {
     match split(bytes)? {
         (1, value) => {
             // Fields that come last are encoded last.
-            let added = (seed, Reservations::default(), Lots::default());
+            let added = (
+                seed,
+                Reservations::default(),
+                Lots::default(),
+                Epochs::default(),
+            );
             let added = postcard::to_extend(&added, value.to_vec());
             decode(&added.map_err(|error| Unreadable::Damaged(error.to_string()))?)
         }

@@ -19,10 +19,13 @@
 
 pub mod book;
 mod door;
+mod epochs;
+mod full;
 mod invitations;
 pub mod journal;
 mod load;
 mod lot;
+mod random;
 mod rate;
 mod reserve;
 mod returns;
@@ -32,6 +35,7 @@ mod spent;
 mod tests;
 mod throughput;
 mod tickets;
+mod turnout;
 mod waiters;
 
 use std::sync::Arc;
@@ -44,6 +48,7 @@ use journal::Row;
 use load::Load;
 use returns::Returns;
 use throughput::Throughput;
+use turnout::Turnout;
 use waiters::Waiters;
 
 use super::message::{self, Message, Reply, Request, Response};
@@ -103,6 +108,9 @@ pub struct Ledger {
     invitations: Invitations,
     throughput: Throughput,
     returns: Returns,
+    turnout: Turnout,
+    /// Whether newcomers get no number, as last published.
+    full: bool,
     load: Load,
     news: News,
 }
@@ -143,6 +151,11 @@ impl Ledger {
         for place in book.left() {
             waiters.left(place);
         }
+        let mut turnout = Turnout::default();
+        let waiting = f64::from(waiters.present());
+        for epoch in book.epochs.iter() {
+            turnout.drawn(epoch.index, epoch.begins(), epoch.chance.share() * waiting);
+        }
         Self {
             waiters,
             invitations,
@@ -152,6 +165,8 @@ impl Ledger {
             recovered: true,
             throughput: Throughput::default(),
             returns: Returns::default(),
+            turnout,
+            full: false,
             load: Load::default(),
             news: News::default(),
             book,
@@ -185,7 +200,9 @@ impl Ledger {
         self.call(policy);
         let row = self.take_row();
         let stamp = Stamp(self.book.incarnation, self.book.sequence, self.book.time);
-        self.news.observe(self.headline(policy), stamp);
+        let headline = self.headline(policy);
+        self.full = headline.full;
+        self.news.observe(headline, stamp);
         let mut shared = None;
         let mut responses = Vec::with_capacity(requests.len());
         for (request, replies) in requests.iter().zip(replies) {
@@ -213,6 +230,7 @@ impl Ledger {
         if silence > Span::ZERO {
             self.silence = self.silence + silence;
             self.invitations.excuse(silence);
+            self.turnout.excuse(silence);
             self.waiters.excuse(self.heard);
         }
         for place in self.book.door.lapsed(self.book.time) {
@@ -309,15 +327,13 @@ impl Ledger {
             }
         }
         let walks_in = self.may_walk_in(policy);
-        if !walks_in && !returning {
+        if !walks_in && (!returning || self.full) {
             return Reply::ComeBack;
         }
         let number = self.book.next_number();
         self.record(Effect::Issued { number, ticket });
         self.waiters.join(self.book.time);
         if walks_in {
-            self.waiters
-                .call_first(self.book.time, policy.absent_after());
             self.returns.given(number, self.book.time);
             let provisional = self.first_pass_is_provisional(policy);
             self.admit(policy, number, provisional)
@@ -335,6 +351,7 @@ impl Ledger {
     fn claim(&mut self, policy: &Policy, number: TicketNumber, last_poll: Instant) -> Reply {
         let place = self.book.place_of(number);
         self.invitations.close(place, true);
+        self.drawn_comes(number);
         let free = self.free(policy);
         let now = self.book.time;
         let ahead = self
@@ -356,11 +373,18 @@ impl Ledger {
     /// Grants a slot to a visitor. The caller has checked [`Ledger::free`].
     fn admit(&mut self, policy: &Policy, number: TicketNumber, provisional: bool) -> Reply {
         let expires = self.book.time + Self::life(policy, provisional);
+        let called = self.book.called;
         self.record(Effect::Admitted {
             number,
             expires,
             provisional,
         });
+        if self.book.called > called {
+            self.waiters
+                .call_first(self.book.time, policy.absent_after());
+        } else {
+            self.waiters.left(self.book.place_of(number));
+        }
         self.throughput.record(self.book.time);
         Reply::Admitted {
             number,
@@ -399,7 +423,7 @@ impl Ledger {
             return Reply::Over;
         };
         let expires = if policy.renewal {
-            self.book.time + policy.session
+            policy.session_ends(slot.admitted, self.book.time)
         } else if slot.provisional {
             slot.admitted + policy.session
         } else {
@@ -433,7 +457,9 @@ impl Ledger {
                 self.record(Effect::Ended { number });
             }
             Standing::Called | Standing::Active(_) => {
-                self.invitations.close(self.book.place_of(number), false);
+                let place = self.book.place_of(number);
+                self.waiters.left(place);
+                self.invitations.close(place, false);
                 self.record(Effect::Ended { number });
             }
         }
@@ -442,8 +468,10 @@ impl Ledger {
 
     /// Raises `serving` so far that those expected to come fill the free slots.
     fn call(&mut self, policy: &Policy) {
-        if policy.admits == Admits::Nobody {
-            return;
+        match policy.admits {
+            Admits::Nobody => return,
+            Admits::AtRandom if self.draw_epoch(policy) => return,
+            _ => {}
         }
         let now = self.book.time;
         let free = self.free(policy);
@@ -482,7 +510,7 @@ impl Ledger {
         match policy.admits {
             Admits::Nobody => 0,
             Admits::Everybody => u32::MAX,
-            Admits::InOrder => {
+            Admits::InOrder | Admits::AtRandom => {
                 let slots = policy.total_active_users.saturating_sub(self.book.active());
                 let rate = self.book.admitted_last_minute();
                 slots.min(policy.new_users_per_minute.saturating_sub(rate))
@@ -496,7 +524,7 @@ impl Ledger {
         match policy.admits {
             Admits::Nobody => false,
             Admits::Everybody => true,
-            Admits::InOrder => {
+            Admits::InOrder | Admits::AtRandom => {
                 self.book.called == self.book.issued && self.free(policy) > self.expected_at_door()
             }
         }
@@ -535,8 +563,14 @@ impl Ledger {
     }
 
     fn headline(&self, policy: &Policy) -> Headline {
+        let queueing = !self.may_walk_in(policy);
+        let before = self
+            .waiters
+            .present()
+            .saturating_add(self.expected_at_door());
         Headline {
-            queueing: !self.may_walk_in(policy),
+            queueing,
+            full: queueing && self.is_full(policy, before),
             provisional: self.first_pass_is_provisional(policy),
             relays: self.load.relays(policy.relays),
             undrawn_from: self.book.lots.undrawn_from(),
@@ -548,8 +582,10 @@ impl Ledger {
         let now = self.book.time;
         let called = self.expected_at_door();
         let spare = self.spare(policy);
+        let drawn = self.turnout.open().round() as u32;
         let Headline {
             queueing,
+            full,
             provisional,
             relays,
             ..
@@ -564,11 +600,13 @@ impl Ledger {
             issued: self.book.issued,
             active: self.book.active(),
             admitted_last_minute: self.book.admitted_last_minute(),
-            called,
-            queued: drawing.queued,
+            called: called.saturating_add(drawn),
+            queued: drawing.queued.saturating_sub(drawn),
             admissions_per_minute: self.throughput.per_minute(now),
             ahead: drawing.points.iter().map(behind).collect(),
             queueing,
+            full,
+            epochs: self.book.epochs.iter().copied().collect(),
             spare,
             provisional,
             revoked: self.book.revoked(),

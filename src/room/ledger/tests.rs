@@ -5,29 +5,19 @@
 //! An observer outside the ledger, which sees replies alone and knows nothing of its data
 //! structures, checks every promise after every step.
 
+mod methods;
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::room::policy::RelayPolicy;
 
 const START: Instant = Instant::from_secs(1_800_000_000);
 const SEED: Seed = Seed::new([7; 32]);
 
-fn policy(total: u32, rate: u32) -> Policy {
-    Policy {
-        total_active_users: total,
-        new_users_per_minute: rate,
-        session: Span::from_secs(300),
-        renewal: true,
-        drain_over_limit: false,
-        admits: Admits::InOrder,
-        first_pass: FirstPass::Full,
-        poll_far: Span::from_secs(20),
-        relays: RelayPolicy::default(),
-        drawing: None,
-    }
+pub(super) fn policy(total: u32, rate: u32) -> Policy {
+    Policy::within(total, rate)
 }
 
 fn number(value: u64) -> TicketNumber {
@@ -167,7 +157,8 @@ impl Watched {
     }
 
     fn check_grant(&mut self, number: TicketNumber, now: Instant) {
-        if self.policy.admits == Admits::InOrder {
+        assert!(self.snapshot.is_called(number), "{number} was not called");
+        if matches!(self.policy.admits, Admits::InOrder | Admits::AtRandom) {
             let active = self.active(now);
             assert!(
                 active < self.policy.total_active_users as usize,
@@ -323,7 +314,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Checkpoint),
         1 => (1_u32..6, 1_u32..6).prop_map(|(total, rate)| Step::Limits(total, rate)),
         1 => prop_oneof![
-            4 => Just(Admits::InOrder), 1 => Just(Admits::Everybody), 1 => Just(Admits::Nobody),
+            4 => Just(Admits::InOrder), 4 => Just(Admits::AtRandom), 1 => Just(Admits::Everybody), 1 => Just(Admits::Nobody),
         ].prop_map(Step::Admits),
     ]
 }

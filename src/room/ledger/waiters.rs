@@ -171,6 +171,17 @@ impl Waiters {
         Some(byte & PRESENT != 0 && !is_older(byte, tick(now), absent_after))
     }
 
+    /// How many are counted as present, as of the last [`Waiters::advance`].
+    pub(super) fn present(&self) -> u32 {
+        self.present
+    }
+
+    /// Whether the first in line has left it, or has not polled for longer than `after`.
+    pub(super) fn first_is_gone(&self, now: Instant, after: Span) -> bool {
+        let index = (self.base - self.start) as usize;
+        self.base < self.end && is_older(self.byte(index), tick(now), after)
+    }
+
     /// How many before `place` are present.
     pub(super) fn before(&self, place: Place) -> u32 {
         let index = (place.get().clamp(self.start, self.end) - self.start) as usize;

@@ -6,9 +6,8 @@ use super::*;
 use crate::room::ledger::Ledger;
 use crate::room::message::Reply;
 use crate::room::number::{Incarnation, TicketId};
-use crate::room::policy::{Admits, Policy, RelayPolicy};
+use crate::room::policy::{Policy, RelayPolicy};
 use crate::room::seed::Seed;
-use crate::site::room::FirstPass;
 
 const START: Instant = Instant::from_secs(1_800_000_000);
 
@@ -18,19 +17,11 @@ fn at(millis: u64) -> Instant {
 
 fn policy(total: u32) -> Policy {
     Policy {
-        total_active_users: total,
-        new_users_per_minute: 1_000_000,
-        session: Span::from_secs(300),
-        renewal: true,
-        drain_over_limit: false,
-        admits: Admits::InOrder,
-        first_pass: FirstPass::Full,
-        poll_far: Span::from_secs(20),
         relays: RelayPolicy {
             above: 50,
             shards: 1,
         },
-        drawing: None,
+        ..Policy::within(total, 1_000_000)
     }
 }
 

@@ -173,7 +173,7 @@ function configuration(origin, workers, { vars, switchable }) {
 const config :Workerd.Config = (
   services = [
     ${services.join('\n    ')}
-    (name = "switch", worker = .switch),
+    ${switchable ? '(name = "switch", worker = .switch),' : ''}
     (name = "origin", external = (address = "127.0.0.1:${origin}", http = ())),
   ],
   sockets = [

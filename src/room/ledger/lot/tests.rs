@@ -6,10 +6,9 @@ use super::*;
 use crate::room::ledger::journal::{self, Row};
 use crate::room::message::{Message, Reply, Request};
 use crate::room::number::{Incarnation, TicketId, TicketNumber};
-use crate::room::policy::{Admits, Policy, RelayPolicy};
+use crate::room::policy::{Admits, Policy};
 use crate::room::seed::Seed;
 use crate::room::snapshot::Snapshot;
-use crate::site::room::FirstPass;
 
 const BIRTH: Instant = Instant::from_secs(1_800_000_000);
 const START: Instant = Instant::from_secs(1_800_000_600);
@@ -17,18 +16,7 @@ const SEED: Seed = Seed::new([7; 32]);
 const EVENT: [u8; 16] = [1; 16];
 
 fn policy(total: u32) -> Policy {
-    Policy {
-        total_active_users: total,
-        new_users_per_minute: 1_000_000,
-        session: Span::from_secs(300),
-        renewal: true,
-        drain_over_limit: false,
-        admits: Admits::InOrder,
-        first_pass: FirstPass::Full,
-        poll_far: Span::from_secs(20),
-        drawing: None,
-        relays: RelayPolicy::default(),
-    }
+    Policy::within(total, 1_000_000)
 }
 
 fn prequeue(event: [u8; 16], total: u32) -> Policy {

@@ -6,7 +6,6 @@ use super::*;
 use crate::room::ledger::{EXPIRY_GRACE, PROVISIONAL};
 use crate::room::message::{Message, Request};
 use crate::room::policy::Admits;
-use crate::room::policy::RelayPolicy;
 use crate::room::seed::Seed;
 use crate::room::snapshot::Snapshot;
 use crate::site::room::FirstPass;
@@ -16,16 +15,8 @@ const SESSION: Span = Span::from_secs(60);
 
 fn policy(total: u32, rate: u32) -> Policy {
     Policy {
-        total_active_users: total,
-        new_users_per_minute: rate,
         session: SESSION,
-        renewal: true,
-        drain_over_limit: false,
-        admits: Admits::InOrder,
-        first_pass: FirstPass::Full,
-        poll_far: Span::from_secs(20),
-        relays: RelayPolicy::default(),
-        drawing: None,
+        ..Policy::within(total, rate)
     }
 }
 

@@ -1,0 +1,17 @@
+//! When the line is so long that newcomers get no number.
+
+use super::Ledger;
+use crate::room::policy::Policy;
+
+impl Ledger {
+    /// Whether one more would wait for longer than the operator lets anybody wait, with `before` of
+    /// them ahead. As long as the wait cannot be told, nobody is turned away for it.
+    pub(super) fn is_full(&self, policy: &Policy, before: u32) -> bool {
+        let per_minute = self.throughput.per_minute(self.book.time);
+        let Some((longest, rate)) = policy.full_after.zip(per_minute) else {
+            return false;
+        };
+        let minutes = (f64::from(before) + 1.0) / f64::from(rate);
+        minutes * 60_000.0 > longest.as_millis() as f64
+    }
+}
