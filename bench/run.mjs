@@ -187,7 +187,7 @@ async function main() {
   const origin = await serve({ worker: join(ROOT, "bench/origin.mjs"), origin: nowhere });
   const address = `127.0.0.1:${origin.port}`;
   const plain = await serve({ worker: join(ROOT, "bench/pass-through.mjs"), origin: address });
-  const objects = { ROOM: "Room" };
+  const objects = { ROOM: "Room", RELAY: "Relay" };
   const servers = {
     plain,
     anteroom: await serve({ worker, origin: address, objects, bindings: { ANTEROOM_ORIGIN_KEYS: undefined } }),

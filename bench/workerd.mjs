@@ -101,7 +101,7 @@ export class Workerd {
    * @param {Record<string, string>} [options.objects] Binding to class of the Durable Objects.
    * @param {boolean} [options.counts] Counts the calls to the objects, which slows them.
    */
-  constructor({ worker, origin, bindings = {}, objects = { ROOM: "Room" }, counts = false }) {
+  constructor({ worker, origin, bindings = {}, objects = { ROOM: "Room", RELAY: "Relay" }, counts = false }) {
     const all = { ANTEROOM_KEYS: TEST_KEYS, ANTEROOM_ORIGIN_KEYS: TEST_ORIGIN_KEYS, ...bindings };
     const present = Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined));
     const storage = join(this.#folder, "storage");

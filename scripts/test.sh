@@ -97,6 +97,8 @@ run 'Clippy, native' cargo clippy --all-targets -- -D warnings
 run 'Clippy, wasm' cargo clippy --target wasm32-unknown-unknown --lib --test wasm -- -D warnings
 run 'Tests, native' cargo test
 count_rust
+run 'The model of the queue' cargo test --profile model --test model
+count_rust
 run 'Tests, wasm' wasm_tests
 count_rust
 run 'Tests of the scripts' node_tests 'tests/*.test.mjs' 'tests/{crowd,chaos}/*.test.mjs'

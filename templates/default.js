@@ -95,7 +95,7 @@ const update = (room) => {
   show("explanation", state.explanation);
   const notice = room.placeLapsed ? texts.placeLapsed : room.sessionOver ? texts.sessionOver : "";
   if (notice) show("notice", notice);
-  at("place").hidden = !room.leaveUrl;
+  at("place").hidden = !place && !(room.isRandomQueue && room.state === "queueing");
   at("label").hidden = !place;
   show("position", place);
   show("ahead", ahead(room));

@@ -324,7 +324,7 @@ impl Request<'_> {
     /// Whether newcomers get no number, by what the room has said last.
     fn is_full(&self) -> bool {
         let full = |snapshot: &Snapshot| snapshot.queueing && snapshot.full;
-        self.reachable && !self.room.queue_all && self.snapshot.is_some_and(full)
+        self.reachable && !self.room.holds_everybody() && self.snapshot.is_some_and(full)
     }
 
     fn waiting_state(&self, number: TicketNumber) -> State {

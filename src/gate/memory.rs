@@ -51,7 +51,7 @@ pub enum Renewed {
 }
 
 /// The memory of one room.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Memory {
     snapshot: Option<(Arc<Snapshot>, Instant)>,
     refreshing_until: Instant,

@@ -70,7 +70,7 @@ impl Held {
 }
 
 /// The reservations of one room.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Reserved {
     held: Option<Held>,
     /// What is to be given back.

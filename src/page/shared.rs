@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use super::facts::{Facts, State};
+use super::facts::{Event, Facts, State};
 use super::language::Language;
 use crate::time::Instant;
 
@@ -70,8 +70,14 @@ impl Shared {
         if is_ones_own {
             return None;
         }
+        let event = facts.event.clone();
         let timeless = Facts {
             last_updated: Instant::default(),
+            // What is left until an event starts or ends is told in whole seconds.
+            event: event.map(|event| Event {
+                now: Instant::from_secs(event.now.as_secs()),
+                ..event
+            }),
             ..facts.clone()
         };
         let mut pages = self.pages.try_borrow_mut().ok()?;
@@ -126,6 +132,26 @@ mod tests {
             ..joining()
         };
         assert_eq!(asked(&shared, "a", &later, "de-DE", "second"), "first");
+    }
+
+    #[test]
+    fn during_an_event_a_page_is_good_for_a_second() {
+        let shared = Shared::default();
+        let at = |millis| Facts {
+            event: Some(Event {
+                name: "sale".into(),
+                prequeueing: false,
+                shuffle: true,
+                start: Instant::from_secs(50),
+                end: Instant::from_secs(500),
+                now: Instant::from_millis(millis),
+            }),
+            ..joining()
+        };
+        let first = asked(&shared, "a", &at(100_001), "de-DE", "first");
+        assert_eq!(asked(&shared, "a", &at(100_999), "de-DE", "second"), first);
+        let next = asked(&shared, "a", &at(101_000), "de-DE", "second");
+        assert_eq!(next, "second");
     }
 
     #[test]

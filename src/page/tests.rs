@@ -6,11 +6,11 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::facts::State;
+use super::facts::{Event, State};
 use super::language::{all, choose, language};
 use super::*;
 use crate::site::room::QueueingMethod;
-use crate::time::Instant;
+use crate::time::{Instant, Span};
 
 /// The largest page in bytes, whatever the language and state.
 const SIZE_LIMIT: usize = 20_000;
@@ -70,13 +70,20 @@ fn a_shared_page_is_the_one_that_would_be_written() {
     for room in [None, Some("a"), Some("b"), Some("c")].map(room) {
         for language in ["en-US", "ar-EG"].map(|tag| language(tag).unwrap()) {
             for (n, facts) in (0..).zip(samples::all().iter().cycle().take(40)) {
+                let event = facts.event.clone();
                 let facts = Facts {
                     last_updated: Instant::from_secs(1_600_000_000 + n),
+                    event: event.map(|event| Event {
+                        now: event.now + Span::from_millis(n * 333),
+                        ..event
+                    }),
                     ..facts.clone()
                 };
                 let page = pages.page(&room, &facts, language, "/leave");
                 assert_eq!(*page, *pages.render(&room, &facts, language, "/leave"));
-                let is_alike = facts.position.is_none() && facts.number.is_none();
+                let is_alike = facts.position.is_none()
+                    && facts.number.is_none()
+                    && facts.state != State::Prequeueing;
                 let shares = matches!(room.custom_page_html.as_deref(), None | Some("a"));
                 assert_eq!(matches!(page, Body::Shared(_)), is_alike && shares);
             }

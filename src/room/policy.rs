@@ -126,6 +126,14 @@ impl Policy {
     }
 }
 
+impl Policy {
+    /// The longest gap between two polls of a visitor whose tab is let run freely: an eighth more
+    /// than the longest interval, for jitter and slow answers.
+    pub fn usual_gap(&self) -> Span {
+        Span::from_millis(self.poll_far.as_millis().saturating_mul(9) / 8 + 1_000)
+    }
+}
+
 impl From<&Room> for Policy {
     fn from(room: &Room) -> Self {
         Self {

@@ -27,7 +27,7 @@ const MOST_MESSAGES: usize = 1024;
 const MOST_POLLS: usize = 1 << 18;
 
 /// A relay. `A` is whom it owes an answer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Relay<A> {
     /// The last snapshot, and when it came.
     known: Option<(Arc<Snapshot>, Instant)>,

@@ -63,6 +63,9 @@ pub struct Snapshot {
     /// there is something to measure.
     #[serde(default)]
     pub admissions_per_minute: Option<f32>,
+    /// How fast the line moves; none until there is something to measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
     /// How many come before a number: points of a rising line, between which the reader
     /// interpolates. The first point is the first number not yet called.
     #[serde(default)]
@@ -99,6 +102,37 @@ pub struct Snapshot {
 /// A room whose snapshots say at least this in [`Snapshot::reads`] reads reports as sets of numbers
 /// (`polls` and `returns` of a request). One that says less reads plain lists alone.
 pub const READS_SETS: u32 = 1;
+
+/// How fast the line moves.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
+pub struct Pace {
+    /// Calls of present visitors, whether they come or not.
+    pub calls_per_hour: u32,
+    /// Of a million who wait, so many leave the line in a minute.
+    #[serde(default)]
+    pub leaving_per_million: u32,
+    /// On so many calls this rests.
+    #[serde(default)]
+    pub calls: u32,
+    /// When the line was last found to move clearly slower than was told before. What a visitor was
+    /// told since does not rise.
+    #[serde(default)]
+    pub slowed: Instant,
+}
+
+impl Pace {
+    /// How long it takes until `people` at the head of the line are called or gone, in minutes.
+    pub fn minutes(&self, people: u64) -> f64 {
+        let calls = f64::from(self.calls_per_hour) / 60.0;
+        let leaving = f64::from(self.leaving_per_million) / 1e6;
+        let line = people as f64;
+        if leaving * line < calls * 1e-6 {
+            line / calls
+        } else {
+            (leaving * line / calls).ln_1p() / leaving
+        }
+    }
+}
 
 /// A point of the line that [`Snapshot::ahead`] draws.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -158,8 +192,14 @@ impl Snapshot {
 
     /// The expected wait of a visitor with `ahead` others before them.
     pub fn expected_wait(&self, ahead: u64) -> Option<Span> {
-        let rate = f64::from(self.admissions_per_minute.filter(|rate| *rate > 0.0)?);
-        let minutes = (ahead.saturating_add(1)) as f64 / rate;
+        let people = ahead.saturating_add(1);
+        let minutes = match self.pace.filter(|pace| pace.calls_per_hour > 0) {
+            Some(pace) => pace.minutes(people),
+            // A room of an earlier version.
+            None => {
+                people as f64 / f64::from(self.admissions_per_minute.filter(|rate| *rate > 0.0)?)
+            }
+        };
         // A wait of more than a year says nothing; keep the number small enough to convert.
         (minutes < 525_600.0).then(|| Span::from_millis((minutes * 60_000.0) as u64))
     }

@@ -1,8 +1,8 @@
 //! Panics on purpose, for the end-to-end tests alone (feature `planted-panic`).
 //!
 //! The header field [`HEADER`] of a covered request says where: `look` at the edge, before anything
-//! is awaited; `object` in the room's object, when it has read the request; `batch` in the object,
-//! in the middle of a batch.
+//! is awaited, where `trap` ends the whole instance; `object` in the room's object, when it has read
+//! the request; `batch` in the object, in the middle of a batch.
 
 use std::cell::Cell;
 
@@ -14,10 +14,13 @@ thread_local! {
     static PLANTED: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
-/// Panics if the request wants it `here`.
+/// Panics if the request wants it `here`, or traps if it wants that.
 pub(super) fn in_request(request: &web_sys::Request, here: &str) {
-    let wanted = Fields::of(request).read(HEADER).as_deref() == Some(here);
-    assert!(!wanted, "planted: {here}");
+    let wanted = Fields::of(request).read(HEADER);
+    if wanted.as_deref() == Some("trap") {
+        core::arch::wasm32::unreachable();
+    }
+    assert!(wanted.as_deref() != Some(here), "planted: {here}");
 }
 
 /// Remembers what the request wants of the object. The next [`message`] takes it along.

@@ -57,3 +57,18 @@ for (const at of ['object', 'batch']) {
     assert.equal((await other.open('http://panic-other.test/')).text, 'the site', 'other rooms know nothing of it');
   });
 }
+
+test('a trap, from which nothing unwinds: the next request finds a new instance, and nothing is lost', async () => {
+  const url = 'http://panic.test/';
+  const before = new Visitor(server);
+  await before.open(url);
+  for (let i = 0; i < 2; i++) {
+    const failed = await panic('panic.test', 'trap');
+    assert.ok(failed instanceof Error || failed.status >= 500, 'the planted request fails');
+    assert.equal((await before.open(url)).text, 'the site', 'a pass from before is still good');
+    const after = new Visitor(server);
+    assert.equal((await after.open(url)).text, 'the site');
+    assert.equal(after.claims(url).state, 'admitted');
+    assert.notEqual(after.claims(url).sub, before.claims(url).sub);
+  }
+});

@@ -232,6 +232,16 @@ impl Book {
         self.rate.count()
     }
 
+    /// How many admissions of the last 60 seconds will still count at `at`.
+    pub(super) fn admissions_counted_at(&self, at: Instant) -> u32 {
+        self.rate.count_at(at)
+    }
+
+    /// The slots that are taken.
+    pub(super) const fn slots(&self) -> &Slots {
+        &self.slots
+    }
+
     /// The number that `ticket` was given.
     pub fn number_of(&self, ticket: TicketId) -> Option<TicketNumber> {
         self.tickets.get(ticket)
@@ -295,6 +305,7 @@ impl Book {
             self.spend(number);
         }
         self.rate.advance(now);
+        self.door.advance(now);
         self.tickets.advance(now);
         self.reservations.advance(now);
         self.revoked
@@ -327,7 +338,9 @@ impl Book {
                 self.tickets.insert(ticket, number, now);
             }
             Effect::Called { up_to } => self.call(up_to.get()),
-            Effect::CameToDoor { number } => self.door.ask(self.place_of(number), now, now),
+            Effect::CameToDoor { number } => {
+                self.door.ask(self.place_of(number), now, now, Span::ZERO)
+            }
             Effect::Admitted {
                 number,
                 expires,

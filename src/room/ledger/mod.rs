@@ -31,6 +31,7 @@ mod reserve;
 mod returns;
 mod slots;
 mod spent;
+mod standby;
 #[cfg(test)]
 mod tests;
 mod throughput;
@@ -47,6 +48,7 @@ use invitations::{Invitations, MOST_CALLS_PER_SLOT};
 use journal::Row;
 use load::Load;
 use returns::Returns;
+use standby::Departures;
 use throughput::Throughput;
 use turnout::Turnout;
 use waiters::Waiters;
@@ -106,6 +108,7 @@ pub struct Ledger {
     recovered: bool,
     waiters: Waiters,
     invitations: Invitations,
+    departures: Departures,
     throughput: Throughput,
     returns: Returns,
     turnout: Turnout,
@@ -159,6 +162,7 @@ impl Ledger {
         Self {
             waiters,
             invitations,
+            departures: Departures::default(),
             effects: Vec::new(),
             heard: now,
             silence,
@@ -240,12 +244,14 @@ impl Ledger {
         }
         self.draw_lots(policy.drawing);
         self.invitations.advance(self.book.time);
+        self.departures.advance(self.book.time);
         self.returns.advance(self.book.time);
         self.load.advance(self.book.time, policy.relays);
         self.waiters.advance(self.book.time, policy.absent_after());
         // Before an event starts nothing moves, and that says nothing of how fast it will.
         let moves = policy.drawing.is_none() && !self.may_walk_in(policy);
-        self.throughput.observe(moves, self.book.time);
+        self.throughput
+            .observe(moves, self.book.active(), self.book.time);
         self.call(policy);
     }
 
@@ -338,6 +344,7 @@ impl Ledger {
             let provisional = self.first_pass_is_provisional(policy);
             self.admit(policy, number, provisional)
         } else {
+            self.throughput.joined();
             Reply::Waiting {
                 number,
                 joined: Some(self.book.time),
@@ -350,14 +357,11 @@ impl Ledger {
     /// door before them.
     fn claim(&mut self, policy: &Policy, number: TicketNumber, last_poll: Instant) -> Reply {
         let place = self.book.place_of(number);
-        self.invitations.close(place, true);
+        self.invitations.close(place, true, self.book.time);
         self.drawn_comes(number);
         let free = self.free(policy);
         let now = self.book.time;
-        let ahead = self
-            .book
-            .door
-            .held_before(place, now, free.saturating_add(1));
+        let ahead = self.book.door.held_before(place);
         if free > ahead {
             return self.admit(policy, number, false);
         }
@@ -365,8 +369,10 @@ impl Ledger {
             self.record(Effect::CameToDoor { number });
         }
         // Edge clocks may be off; what lies ahead of the room's is no gap at all.
-        self.book.door.ask(place, last_poll.min(now), now);
-        let ahead = self.book.door.held_before(place, now, u32::MAX);
+        self.book
+            .door
+            .ask(place, last_poll.min(now), now, policy.usual_gap());
+        let ahead = self.book.door.held_before(place);
         Reply::AtDoor { number, ahead }
     }
 
@@ -385,7 +391,7 @@ impl Ledger {
         } else {
             self.waiters.left(self.book.place_of(number));
         }
-        self.throughput.record(self.book.time);
+        self.throughput.record(self.book.active());
         Reply::Admitted {
             number,
             expires,
@@ -395,10 +401,13 @@ impl Ledger {
 
     /// How long a new pass lives.
     fn life(policy: &Policy, provisional: bool) -> Span {
+        // An event may have longer sessions than its room.
+        let longest = policy.session_max.unwrap_or(policy.session);
+        let session = policy.session.min(longest);
         if provisional {
-            PROVISIONAL.min(policy.session)
+            PROVISIONAL.min(session)
         } else {
-            policy.session
+            session
         }
     }
 
@@ -456,17 +465,21 @@ impl Ledger {
                 self.waiters.left(self.book.place_of(number));
                 self.record(Effect::Ended { number });
             }
-            Standing::Called | Standing::Active(_) => {
+            Standing::Called => {
                 let place = self.book.place_of(number);
                 self.waiters.left(place);
-                self.invitations.close(place, false);
+                self.invitations.close(place, false, self.book.time);
+                self.record(Effect::Ended { number });
+            }
+            Standing::Active(_) => {
+                self.departures.record(self.book.time);
                 self.record(Effect::Ended { number });
             }
         }
         Reply::Over
     }
 
-    /// Raises `serving` so far that those expected to come fill the free slots.
+    /// Raises `serving` so far that those expected to come are as many as are wanted.
     fn call(&mut self, policy: &Policy) {
         match policy.admits {
             Admits::Nobody => return,
@@ -474,17 +487,17 @@ impl Ledger {
             _ => {}
         }
         let now = self.book.time;
-        let free = self.free(policy);
-        let at_door = self.book.door.held(now);
-        let share = self.invitations.share();
+        let wanted = self.wanted(policy);
+        let missing = wanted.saturating_sub(self.book.door.held());
+        let most = wanted.saturating_mul(MOST_CALLS_PER_SLOT);
+        let mut open = self
+            .invitations
+            .open_since(self.invitations.usual_delay(), now);
+        let mut expected = self.invitations.expected(now);
         let mut called = self.book.called;
         while called < self.book.callable() {
             let place = Place::new(called + 1);
-            let open = self.invitations.open();
-            let expected = f64::from(at_door) + f64::from(open) * share;
-            let enough = at_door > free
-                || expected + share / 2.0 >= f64::from(free)
-                || open >= free.saturating_mul(MOST_CALLS_PER_SLOT);
+            let enough = expected.fill(missing) || open >= most;
             let spent = self.book.spent.contains(place);
             if enough && !spent {
                 break;
@@ -496,6 +509,9 @@ impl Ledger {
                 .unwrap_or(false);
             if present && !spent {
                 self.invitations.invite(place, now);
+                self.throughput.called(1);
+                expected.one_more();
+                open = open.saturating_add(1);
             }
             called = place.get();
         }
@@ -532,7 +548,7 @@ impl Ledger {
 
     /// How many of the called are expected to take a slot.
     fn expected_at_door(&self) -> u32 {
-        self.invitations.open() + self.book.door.held(self.book.time)
+        self.invitations.open() + self.book.door.held()
     }
 
     fn first_pass_is_provisional(&self, policy: &Policy) -> bool {
@@ -591,6 +607,7 @@ impl Ledger {
             ..
         } = self.headline(policy);
         let drawing = self.waiters.draw(now, policy.absent_after());
+        self.throughput.line(drawing.queued);
         let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));
         Arc::new(Snapshot {
             incarnation: self.book.incarnation,
@@ -603,6 +620,7 @@ impl Ledger {
             called: called.saturating_add(drawn),
             queued: drawing.queued.saturating_sub(drawn),
             admissions_per_minute: self.throughput.per_minute(now),
+            pace: self.throughput.pace(policy, now),
             ahead: drawing.points.iter().map(behind).collect(),
             queueing,
             full,

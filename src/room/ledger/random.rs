@@ -41,7 +41,7 @@ impl Ledger {
         }
         let drawn = self.turnout.open();
         let share = self.turnout.share();
-        let coming = at_door + invited * self.invitations.share() + drawn * share;
+        let coming = at_door + self.invitations.expected(now).coming() + drawn * share;
         let wanted = self.to_be_filled(policy) - coming;
         let undrawn = waiting - drawn;
         // Numbers whose place is yet to be drawn by lot take no part.

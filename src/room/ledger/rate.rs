@@ -28,6 +28,15 @@ impl RateWindow {
         self.total
     }
 
+    /// How many of them will still count at `at`.
+    pub(super) fn count_at(&self, at: Instant) -> u32 {
+        let leaving = self
+            .buckets
+            .iter()
+            .take_while(|(start, _)| *start + Span::from_millis(BUCKET_MILLIS) + WINDOW <= at);
+        leaving.fold(self.total, |count, (_, gone)| count.saturating_sub(*gone))
+    }
+
     /// Counts admissions that take place at `at`, or will have until then: from now on, and until
     /// 60 seconds after `at`.
     pub(super) fn record(&mut self, at: Instant, admissions: u32) {

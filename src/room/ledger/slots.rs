@@ -1,5 +1,6 @@
 //! The slots: one lease for each active session, named by the visitor's number.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,8 @@ pub(super) struct Slots {
     leases: BTreeMap<TicketNumber, Slot>,
     /// The same leases by their end, so that expiry looks at those alone that are over.
     ends: BTreeSet<(Instant, TicketNumber)>,
+    /// How many end in each second.
+    ends_by_second: BTreeMap<u64, u32>,
 }
 
 impl Slots {
@@ -45,16 +48,36 @@ impl Slots {
     /// Grants or changes the lease of `number`.
     pub(super) fn set(&mut self, number: TicketNumber, slot: Slot) {
         if let Some(old) = self.leases.insert(number, slot) {
-            self.ends.remove(&(old.expires, number));
+            self.forget_end(old.expires, number);
         }
         self.ends.insert((slot.expires, number));
+        *self
+            .ends_by_second
+            .entry(slot.expires.as_secs())
+            .or_default() += 1;
     }
 
     /// Frees the slot of `number`.
     pub(super) fn remove(&mut self, number: TicketNumber) -> Option<Slot> {
         let slot = self.leases.remove(&number)?;
-        self.ends.remove(&(slot.expires, number));
+        self.forget_end(slot.expires, number);
         Some(slot)
+    }
+
+    fn forget_end(&mut self, expires: Instant, number: TicketNumber) {
+        self.ends.remove(&(expires, number));
+        if let Entry::Occupied(mut second) = self.ends_by_second.entry(expires.as_secs()) {
+            *second.get_mut() -= 1;
+            if *second.get() == 0 {
+                second.remove();
+            }
+        }
+    }
+
+    /// How many passes end by `at`, to the second.
+    pub(super) fn ending_by(&self, at: Instant) -> u32 {
+        let seconds = self.ends_by_second.range(..=at.as_secs());
+        seconds.fold(0, |sum, (_, ending)| sum.saturating_add(*ending))
     }
 
     /// Frees one slot whose pass has been over for `EXPIRY_GRACE`, the longest over first.
@@ -70,14 +93,11 @@ impl Slots {
 
 impl From<Vec<(TicketNumber, Slot)>> for Slots {
     fn from(leases: Vec<(TicketNumber, Slot)>) -> Self {
-        let ends = leases
-            .iter()
-            .map(|(number, slot)| (slot.expires, *number))
-            .collect();
-        Self {
-            leases: leases.into_iter().collect(),
-            ends,
+        let mut slots = Self::default();
+        for (number, slot) in leases {
+            slots.set(number, slot);
         }
+        slots
     }
 }
 

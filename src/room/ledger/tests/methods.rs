@@ -16,7 +16,7 @@ impl Watched {
             polled: vec![number(value)],
             ..Request::default()
         };
-        self.look(&report);
+        self.report(&report);
         None
     }
 
@@ -24,15 +24,6 @@ impl Watched {
         for ticket in tickets {
             self.arrive(ticket);
         }
-    }
-
-    fn look(&mut self, report: &Request) {
-        let batch = self
-            .ledger
-            .batch(self.clock, &self.policy, std::slice::from_ref(report));
-        self.rows.extend(batch.row);
-        self.snapshot = Snapshot::clone(batch.responses[0].snapshot.as_ref().unwrap());
-        self.last_taken = self.snapshot.taken;
     }
 
     /// Lets `secs` seconds pass in which each of `waiting` polls every `interval` seconds, and tells
@@ -43,7 +34,7 @@ impl Watched {
             self.clock = self.clock + Span::from_secs(1);
             let second = self.clock.as_secs();
             for value in waiting.clone() {
-                let at_door = self.door.contains_key(&number(value)) && second.is_multiple_of(2);
+                let at_door = self.reference.is_at_door(number(value)) && second.is_multiple_of(2);
                 let is_time = second % interval == value * 7 % interval;
                 if (at_door || is_time) && self.poll(value).is_some_and(is_admitted) {
                     waiting.remove(&value);
@@ -110,7 +101,7 @@ fn a_draw_is_published_once_an_epoch_and_outlasts_a_crash() {
     assert_eq!(room.snapshot.serving, 1);
     room.arrive(41);
     room.clock = room.clock + Span::from_secs(1);
-    room.look(&Request::default());
+    room.look();
     assert_eq!(room.snapshot.epochs, [epoch], "not twice in an epoch");
     assert!(
         !drawn(&room, 41).contains(&41),
@@ -118,7 +109,7 @@ fn a_draw_is_published_once_an_epoch_and_outlasts_a_crash() {
     );
     let before = drawn(&room, 41);
     room.crash();
-    room.look(&Request::default());
+    room.look();
     assert_eq!(drawn(&room, 41), before);
     // Nobody who was not drawn gets in, whatever their edge believes.
     let undrawn = (2..=40).find(|value| !before.contains(value)).unwrap();
@@ -139,7 +130,7 @@ fn who_is_drawn_keeps_the_right_until_they_come() {
     // The room stops drawing, and goes on four minutes later.
     room.policy.admits = Admits::Nobody;
     room.pass_time(240);
-    room.look(&Request::default());
+    room.look();
     assert!(room.snapshot.is_called(number(lucky)));
     assert!(matches!(room.claim(lucky), Reply::AtDoor { ahead: 0, .. }));
     room.policy.admits = Admits::AtRandom;
@@ -239,7 +230,7 @@ fn no_shows_are_made_up_for() {
     let (mut taken, mut seconds) = (0, 0);
     for minute in 0..10 {
         for _ in 0..4 {
-            room.look(&Request {
+            room.report(&Request {
                 polled: stay_away.clone(),
                 ..Request::default()
             });

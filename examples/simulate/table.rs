@@ -1,0 +1,77 @@
+//! The summary in the terminal.
+
+use crate::judge::Verdict;
+use crate::scenario::Scenario;
+
+/// One run as lines of `name value`.
+pub(crate) fn lines(scenario: &Scenario, verdict: &Verdict) -> Vec<(&'static str, String)> {
+    let room = &scenario.room;
+    let percent =
+        |share: Option<f64>| share.map_or("-".into(), |share| format!("{:.1} %", share * 100.0));
+    let mut lines = vec![
+        ("visitors and bots", scenario.everybody().to_string()),
+        (
+            "admitted",
+            format!("{} ({} walked in)", verdict.admitted, verdict.walked_in),
+        ),
+        ("gave up the line", verdict.gone.to_string()),
+        (
+            "valid passes, most",
+            format!("{} of {}", verdict.most_valid, room.total_active_users),
+        ),
+        (
+            "admitted in 60 s, most",
+            format!(
+                "{} of {}",
+                verdict.most_in_minute, room.new_users_per_minute
+            ),
+        ),
+        ("slots in use", percent(verdict.slots_used)),
+        ("binding limit in use", percent(verdict.limit_used)),
+        (
+            "inversions per 1,000",
+            format!(
+                "{:.1}, at the door {:.1}",
+                verdict.inversions, verdict.door_inversions
+            ),
+        ),
+    ];
+    lines.push((
+        "wait, median / P90 / longest",
+        verdict.waits.map_or("-".into(), |(median, p90, most)| {
+            format!("{} / {} / {}", clock(median), clock(p90), clock(most))
+        }),
+    ));
+    lines.push((
+        "error of told wait, median / P90",
+        verdict.error.map_or("-".into(), |(median, p90)| {
+            format!("{:.1} % / {:.1} %", median * 100.0, p90 * 100.0)
+        }),
+    ));
+    lines.push(("told no estimate", percent(Some(verdict.untold))));
+    lines.push((
+        "saw the wait rise, per 1,000",
+        format!("{:.1}", verdict.rises),
+    ));
+    lines.push(("polls/s, most", verdict.most_polls.to_string()));
+    lines.push((
+        "messages/s to the room, most",
+        verdict.most_room_messages.to_string(),
+    ));
+    lines.push((
+        "messages/s to a relay, most",
+        verdict.most_relay_messages.to_string(),
+    ));
+    lines
+}
+
+/// `1:02:03` or `2:03`.
+pub(crate) fn clock(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{seconds:02}")
+    } else {
+        format!("{minutes}:{seconds:02}")
+    }
+}
