@@ -20,7 +20,7 @@ impl Ledger {
         let now = self.book.time;
         self.turnout.advance(now, policy);
         let free = f64::from(self.free(policy));
-        let at_door = f64::from(self.book.door.held(now));
+        let at_door = f64::from(self.book.door.held());
         // Called before the method was random, and counted on to come.
         let invited = f64::from(self.invitations.open());
         let index = Epoch::index_at(now);
