@@ -176,7 +176,7 @@ fn states_show_what_goes_with_them() {
         (State::Queueing, "You are in line", true, true, true),
         (State::Called, "It is your turn", true, true, true),
         (State::QueueAll, "You are in line", true, true, true),
-        (State::Prequeueing, "Starting soon", true, true, true),
+        (State::Prequeueing, "Starting soon", false, true, true),
         (State::Full, "The line is full", false, false, true),
         (State::Rejecting, "Closed right now", false, false, false),
         (State::Unavailable, "One moment, please", true, true, true),
