@@ -102,7 +102,7 @@ const update = (room) => {
   tellEvent(room);
   at("progress").hidden = !room.progressKnown;
   at("progress").value = room.progress;
-  at("estimate").hidden = room.state === "called";
+  at("estimate").hidden = ["called", "prequeueing"].includes(room.state);
   show("wait", expected(room));
   at("leave").hidden = !room.leaveUrl;
   at("leave").action = room.leaveUrl;

@@ -304,7 +304,7 @@ fn formatted(minutes: u32) -> String {
 /// The expected wait in the visitor's language; empty where the page has no place for it.
 fn wait_text(state: State, room: &WaitingRoom<'_>, language: &Language) -> String {
     match state {
-        State::Called | State::Full => String::new(),
+        State::Called | State::Full | State::Prequeueing => String::new(),
         _ if room.wait_time > LONGEST_WAIT_MINUTES => language.texts.longer_than_a_day.into(),
         _ if room.wait_time_75_percentile > room.wait_time_25_percentile => language.wait_between(
             room.wait_time_25_percentile.into(),
