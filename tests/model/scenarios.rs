@@ -41,7 +41,7 @@ const LOST: Reach = ("a crash loses a row", |_, world| world.has_lost_a_row);
 pub(crate) fn newcomers(size: Size) -> Scenario {
     Scenario {
         edges: clocks_apart(),
-        visitors: size.or(2, 3),
+        visitors: 2,
         reaches: &[LOST, COMES_IN],
         budget: Budget {
             requests: 2,
@@ -60,8 +60,8 @@ pub(crate) fn a_session_ends(size: Size) -> Scenario {
         before: [walks_in(0, 0), joins_elsewhere(1, 1), vec![Action::Moment]].concat(),
         reaches: &[RENEWED, COMES_IN],
         budget: Budget {
-            requests: size.or(1, 2),
-            moments: size.or(3, 5),
+            requests: 1,
+            moments: 3,
             looks: 1,
             faults: size.or(0, 1),
             crashes: 1,
@@ -81,11 +81,10 @@ pub(crate) fn a_session_is_renewed(size: Size) -> Scenario {
         before: walks_in(0, 0),
         reaches: &[RENEWED, LOST],
         budget: Budget {
-            requests: size.or(2, 3),
-            moments: size.or(4, 6),
+            requests: 2,
+            moments: size.or(4, 5),
             faults: size.or(1, 2),
             crashes: 1,
-            steps_back: size.or(0, 1),
             ..Budget::default()
         },
         ..Scenario::new(1, 3, json!({}))
@@ -96,7 +95,7 @@ pub(crate) fn a_session_is_renewed(size: Size) -> Scenario {
 pub(crate) fn the_minute_is_full(size: Size) -> Scenario {
     Scenario {
         edges: clocks_apart(),
-        visitors: size.or(2, 3),
+        visitors: 2,
         before: [walks_in(0, 0), joins_elsewhere(1, 1)].concat(),
         watch_rate: true,
         reaches: &[COMES_IN],
@@ -122,7 +121,7 @@ pub(crate) fn limits_are_lowered(size: Size) -> Scenario {
         reaches: &[("the third visitor comes in", |_, world| world.is_in(2))],
         budget: Budget {
             requests: 1,
-            moments: size.or(2, 4),
+            moments: 2,
             leaves: 1,
             crashes: size.or(0, 1),
             ..Budget::default()
@@ -142,7 +141,6 @@ pub(crate) fn an_old_cookie_comes_back(size: Size) -> Scenario {
             leaves: size.or(1, 2),
             copies: 1,
             crashes: 1,
-            faults: size.or(0, 1),
             ..Budget::default()
         },
         ..Scenario::new(1, 5, json!({}))
@@ -153,7 +151,7 @@ pub(crate) fn an_old_cookie_comes_back(size: Size) -> Scenario {
 pub(crate) fn relays(size: Size) -> Scenario {
     Scenario {
         edges: clocks_apart(),
-        relays: size.or(1, 2),
+        relays: 1,
         visitors: 2,
         reaches: &[LOST],
         budget: Budget {
