@@ -259,8 +259,9 @@ fn an_opening_with_a_hundred_thousand_in_the_pre_queue_is_no_burst() {
     // Nobody asked the room before the start, and afterwards no more than can be let in: the called
     // come over the 20 seconds in which everybody polls.
     assert_eq!(opening.messages.range(..START).count(), 0);
+    // Some are called ahead, and ask every two seconds once they stand at the door.
     let most = opening.messages.values().max().unwrap();
-    assert!(*most < RATE / 10, "{most} messages a second");
+    assert!(*most < RATE / 5, "{most} messages a second");
     let most = opening.admissions.values().max().unwrap();
     assert!(*most < RATE / 10, "{most} admissions a second");
     let admitted: u32 = opening.admissions.values().sum();

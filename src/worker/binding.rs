@@ -74,6 +74,6 @@ extern "C" {
     pub(super) fn fail(this: &Answer, message: &str);
 
     /// Answers a request by HTTP: `body` is given its body, `answer` gives what it is answered.
-    #[wasm_bindgen(js_name = respond)]
+    #[wasm_bindgen(js_name = answerByHttp)]
     pub(super) fn respond_by_http(request: &Request, body: &Answer, answer: &Answer) -> Promise;
 }
