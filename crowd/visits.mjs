@@ -18,6 +18,7 @@ const SNAPSHOT_AGE_MS = 3_000;
  * @property {boolean} [waited] Whether a waiting page was seen.
  * @property {number} [queueing] When the last request left that was answered "your turn has not come".
  * @property {number} [door] When the answer came since which the visitor stands at the door.
+ * @property {number} [sentAway] When the visitor asked there for the last time in vain.
  * @property {{sent: number, received: number}} [admission] When the pass was given.
  * @property {number} [until] Up to when the pass was good in any case.
  * @property {number} [expires] When it was over in any case.
@@ -87,7 +88,8 @@ export function doubles(visits) {
  * poll, and until then others who were called may pass; that is documented and no fault. It is one
  *
  * - when a later number was let in, and an earlier one was told afterwards that its turn has not come;
- * - when a later number was let in while an earlier one stood at the door.
+ * - when a later number was let in while an earlier one stood at the door, and the earlier one then asked in vain:
+ *   where two slots are free, the room keeps the first in line theirs and need not wait until they ask.
  */
 export function overtaken(visits) {
   const admitted = visits.filter((visit) => visit.admission && visit.number !== undefined);
@@ -105,7 +107,7 @@ export function overtaken(visits) {
       }
     }
     if (visit.door !== undefined && visit.admission) {
-      const end = countBefore(times, visit.admission.sent);
+      const end = countBefore(times, visit.sentAway);
       for (let i = countBefore(times, visit.door); i < end; i += 1) {
         const other = byReceived[i];
         if (other.number > visit.number && other.admission.sent > visit.door) {

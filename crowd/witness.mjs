@@ -140,8 +140,10 @@ export class Witness {
     if (answer.state === 'unavailable') this.#record.count('unavailable', answer.received);
     if (kind === 'leave' || answer.state === 'admitted') return;
     if (answer.state === 'queueing') visit.queueing = answer.sent;
-    if (answer.state === 'called') visit.door ??= answer.received;
-    else visit.door = undefined;
+    if (answer.state === 'called') {
+      visit.door ??= answer.received;
+      visit.sentAway = answer.sent;
+    } else visit.door = undefined;
     if (heldPass && answer.received < visit.until) {
       const more = ((visit.until - answer.received) / 1000).toFixed(1);
       this.#record.fault('a pass refused', `number ${visit.number}, good for ${more} s more: ${answer.state}`);

@@ -50,10 +50,11 @@ test('who is told to wait after a later number came in was overtaken', () => {
 test('who was called and comes late is not overtaken, who stands at the door is', () => {
   const late = visit(5, 20_000, 20_010, { queueing: 500 });
   assert.deepEqual(overtaken([visit(9, 1_000, 1_010), late]), []);
-  const atDoor = visit(5, 20_000, 20_010, { queueing: 500, door: 4_000 });
+  const atDoor = visit(5, 20_000, 20_010, { queueing: 500, door: 4_000, sentAway: 18_000 });
   assert.deepEqual(overtaken([visit(9, 3_990, 4_010), atDoor]), [], 'it may have been in before');
   assert.deepEqual(overtaken([visit(9, 4_001, 4_010), atDoor]), [{ number: 5, by: 9, where: 'at the door' }]);
   assert.deepEqual(overtaken([visit(9, 19_000, 20_005), atDoor]), [], 'it may have been in after');
+  assert.deepEqual(overtaken([visit(9, 18_001, 18_010), atDoor]), [], 'a slot was kept');
 });
 
 test('inversions are admissions after a later number', () => {

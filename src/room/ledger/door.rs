@@ -16,7 +16,7 @@ use crate::room::place::Place;
 use crate::time::{Instant, Span};
 
 /// Who polls as told asks again at the door after two seconds: a place is held for so long.
-const HOLD: Span = Span::from_secs(5);
+const HOLD: Span = Span::from_secs(10);
 
 /// The longest time for which a place is held, for tabs that browsers let run once a minute.
 const LONGEST_HOLD: Span = Span::from_secs(95);
