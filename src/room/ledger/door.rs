@@ -185,8 +185,8 @@ mod tests {
         // A tab in front asks every 2 s, and every 20 s when it is not yet at the door; a hidden
         // one every 60 s.
         for (place, gap, held) in [
-            (first, 2, 5),
-            (first, 22, 5),
+            (first, 2, 10),
+            (first, 22, 10),
             (first, 60, 95),
             (first, 30, 50),
         ] {
@@ -201,7 +201,7 @@ mod tests {
         // A poll that is older than the last one seen does not lengthen the hold.
         door.ask(first, at(1000), at(1060), usual);
         door.ask(first, at(0), at(1062), usual);
-        door.advance(at(1067));
+        door.advance(at(1072));
         assert_eq!(door.held_before(second), 0);
     }
 
@@ -220,7 +220,7 @@ mod tests {
         };
         let stored = BTreeMap::from(door.clone());
         for mut door in [door, Door::from(stored)] {
-            for now in [100, 104, 105, 204, 205] {
+            for now in [100, 109, 110, 209, 210] {
                 door.advance(at(now));
                 for place in [1, 2, 255, 256, 257, 300, 1_024, 2_999, 5_000] {
                     let held = door.held_before(Place::new(place)) as usize;
