@@ -5,8 +5,8 @@ use crate::room::policy::{Admits, Policy};
 
 impl Ledger {
     /// Whether one more would wait for longer than the operator lets anybody wait, with `before` of
-    /// them ahead. As long as the wait cannot be told, or
-    /// nobody is let in for another reason, nobody is turned away.
+    /// them ahead. As long as the wait cannot be told, or nobody is let in for another reason, nobody
+    /// is turned away.
     pub(super) fn is_full(&self, policy: &Policy, before: u32) -> bool {
         if !matches!(policy.admits, Admits::InOrder | Admits::AtRandom) {
             return false;

@@ -211,7 +211,8 @@ impl Ledger {
         let mut responses = Vec::with_capacity(requests.len());
         for (request, replies) in requests.iter().zip(replies) {
             let is_known = self.news.is_known_to(request.knows, stamp);
-            let mut shared = || Arc::clone(shared.get_or_insert_with(|| self.snapshot(policy)));
+            let mut shared =
+                || Arc::clone(shared.get_or_insert_with(|| self.snapshot(policy, headline)));
             responses.push(Response {
                 version: message::VERSION,
                 replies,
@@ -275,21 +276,14 @@ impl Ledger {
                 incarnation,
                 last_poll,
             } => {
-                match self.standing(number, incarnation) {
-                    Standing::Active(slot) => Reply::Admitted {
-                        number,
-                        expires: slot.expires,
-                        provisional: slot.provisional,
-                    },
-                    Standing::Waiting => self.keep_waiting(number),
-                    Standing::Called => self.claim(policy, number, last_poll),
-                    Standing::Spent | Standing::Unknown => {
+                let standing = self.standing(number, incarnation);
+                self.asks(policy, number, standing, last_poll)
+                    .unwrap_or_else(|| {
                         // The same spent number gets the same new one, or a copied token would be
                         // good for any number of places.
                         let ticket = replacement_ticket(number, incarnation);
                         self.arrive(policy, ticket, true)
-                    }
-                }
+                    })
             }
             Message::Renew {
                 number,
@@ -316,20 +310,31 @@ impl Ledger {
         }
     }
 
+    /// Somebody with a number asks to come in. None if the number is over, or none of this room's.
+    fn asks(
+        &mut self,
+        policy: &Policy,
+        number: TicketNumber,
+        standing: Standing,
+        last_poll: Instant,
+    ) -> Option<Reply> {
+        match standing {
+            Standing::Active(slot) => Some(Reply::Admitted {
+                number,
+                expires: slot.expires,
+                provisional: slot.provisional,
+            }),
+            Standing::Waiting => Some(self.keep_waiting(number)),
+            Standing::Called => Some(self.claim(policy, number, last_poll)),
+            Standing::Spent | Standing::Unknown => None,
+        }
+    }
+
     fn arrive(&mut self, policy: &Policy, ticket: TicketId, returning: bool) -> Reply {
         if let Some(number) = self.book.number_of(ticket) {
-            match self.book.standing(number) {
-                Standing::Active(slot) => {
-                    let (expires, provisional) = (slot.expires, slot.provisional);
-                    return Reply::Admitted {
-                        number,
-                        expires,
-                        provisional,
-                    };
-                }
-                Standing::Waiting => return self.keep_waiting(number),
-                Standing::Called => return self.claim(policy, number, self.book.time),
-                Standing::Spent | Standing::Unknown => {}
+            let standing = self.book.standing(number);
+            if let Some(reply) = self.asks(policy, number, standing, self.book.time) {
+                return reply;
             }
         }
         let walks_in = self.may_walk_in(policy);
@@ -594,7 +599,7 @@ impl Ledger {
         }
     }
 
-    fn snapshot(&mut self, policy: &Policy) -> Arc<Snapshot> {
+    fn snapshot(&mut self, policy: &Policy, headline: Headline) -> Arc<Snapshot> {
         let now = self.book.time;
         let called = self.expected_at_door();
         let spare = self.spare(policy);
@@ -605,7 +610,7 @@ impl Ledger {
             provisional,
             relays,
             ..
-        } = self.headline(policy);
+        } = headline;
         let drawing = self.waiters.draw(now, policy.absent_after());
         self.throughput.line(drawing.queued);
         let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));
