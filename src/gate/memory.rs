@@ -128,29 +128,19 @@ impl Memory {
     }
 
     fn report(&mut self) -> Request {
-        let polled = std::mem::take(&mut self.polled);
-        let returned = std::mem::take(&mut self.returned);
+        let mut polled = std::mem::take(&mut self.polled);
+        let mut returned: Vec<_> = std::mem::take(&mut self.returned).into_iter().collect();
+        let reads = self.snapshot().map_or(0, |known| known.reads);
+        if reads < READS_SETS {
+            polled.truncate(PLAIN_REPORT);
+            returned.truncate(PLAIN_REPORT);
+        }
         let report = Request {
             version: VERSION,
             knows: self.snapshot().map(|known| known.stamp()),
             ..Request::default()
         };
-        if self
-            .snapshot()
-            .is_some_and(|known| known.reads >= READS_SETS)
-        {
-            Request {
-                polls: polled.into_iter().collect(),
-                returns: returned.into_iter().collect(),
-                ..report
-            }
-        } else {
-            Request {
-                polled: polled.into_iter().take(PLAIN_REPORT).collect(),
-                returned: returned.into_iter().take(PLAIN_REPORT).collect(),
-                ..report
-            }
-        }
+        report.reporting(reads, polled, returned)
     }
 
     fn is_older(&self, age: Span, now: Instant) -> bool {

@@ -12,7 +12,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::number::{Incarnation, TicketId, TicketNumber};
 use super::numbers::Numbers;
-use super::snapshot::{Snapshot, Stamp};
+use super::snapshot::{READS_SETS, Snapshot, Stamp};
 use crate::time::Instant;
 
 /// The version of the bodies. A reader refuses a larger one.
@@ -55,6 +55,43 @@ fn is_zero(value: &u32) -> bool {
 }
 
 impl Request {
+    /// Reads a request.
+    ///
+    /// # Errors
+    ///
+    /// What a caller is told of one that this version does not understand.
+    pub fn read(body: &str) -> Result<Self, String> {
+        let request: Self = serde_json::from_str(body).map_err(|error| error.to_string())?;
+        if request.version > VERSION {
+            let version = request.version;
+            return Err(format!("message version {version}, known {VERSION}"));
+        }
+        Ok(request)
+    }
+
+    /// Says who has polled and who has returned, in the form that a room reads whose snapshots say
+    /// `reads` ([`Snapshot::reads`]).
+    pub fn reporting(
+        self,
+        reads: u32,
+        polled: Vec<TicketNumber>,
+        returned: Vec<TicketNumber>,
+    ) -> Self {
+        if reads >= READS_SETS {
+            Self {
+                polls: polled.into_iter().collect(),
+                returns: returned.into_iter().collect(),
+                ..self
+            }
+        } else {
+            Self {
+                polled,
+                returned,
+                ..self
+            }
+        }
+    }
+
     /// A request that carries one message.
     pub fn of(message: Message) -> Self {
         Self {

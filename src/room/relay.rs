@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::message::{Message, Request, Response, VERSION};
 use super::news::{Headline, News};
 use super::number::TicketNumber;
-use super::snapshot::{READS_SETS, Snapshot, Stamp};
+use super::snapshot::{Snapshot, Stamp};
 use crate::time::{Instant, Span};
 
 /// Who wants a snapshot and nothing else gets the one that is known while it is younger than this.
@@ -127,21 +127,8 @@ impl<A> Relay<A> {
             gathered: std::mem::take(&mut self.gathered),
             ..Request::default()
         };
-        let reads_sets = known.is_some_and(|known| known.reads >= READS_SETS);
-        let request = if reads_sets {
-            Request {
-                polls: polls.into_iter().collect(),
-                returns: returns.into_iter().collect(),
-                ..request
-            }
-        } else {
-            Request {
-                polled: polls,
-                returned: returns,
-                ..request
-            }
-        };
-        Some((request, parts))
+        let reads = known.map_or(0, |known| known.reads);
+        Some((request.reporting(reads, polls, returns), parts))
     }
 
     /// The room has answered a request: what goes to whom. None if the replies are not those to the

@@ -88,14 +88,9 @@ pub(super) async fn ask(
     known: Option<&Arc<Snapshot>>,
     patience: Duration,
 ) -> Result<(Reply, Arc<Snapshot>), Unanswered> {
-    let request = Request {
-        knows: known.map(|known| known.stamp()),
-        ..Request::of(message)
-    };
-    let response = travel(env, way, &request, patience).await?;
-    let reply = response.replies.first().copied();
+    let (replies, snapshot) = exchange(env, way, &[message], known, patience).await?;
     let missing = || Unanswered::NotUnderstood("no reply to the message".to_owned());
-    Ok((reply.ok_or_else(missing)?, snapshot_of(&response, known)?))
+    Ok((replies.first().copied().ok_or_else(missing)?, snapshot))
 }
 
 /// Sends several messages and waits for their replies, and the snapshot as [`ask`] has it.

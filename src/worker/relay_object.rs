@@ -18,7 +18,7 @@ use worker::{Delay, Env, State};
 use super::binding::Answer;
 use super::{call, clock, object};
 use crate::packed;
-use crate::room::message::{Request, Response, VERSION, Writer};
+use crate::room::message::{Request, Response, Writer};
 use crate::room::relay::{self, Part};
 use crate::site::room::RoomId;
 
@@ -74,14 +74,10 @@ impl Relay {
 }
 
 fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
-    let request: Request = match serde_json::from_str(body) {
+    let request = match Request::read(body) {
         Ok(request) => request,
-        Err(error) => return answer.fail(&error.to_string()),
+        Err(message) => return answer.fail(&message),
     };
-    if request.version > VERSION {
-        let version = request.version;
-        return answer.fail(&format!("message version {version}, known {VERSION}"));
-    }
     let heard = inner.relay.borrow_mut().hear(request, answer, clock::now());
     if let Some((response, answer)) = heard {
         return give(&mut Writer::default(), &answer, &response);

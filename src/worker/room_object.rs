@@ -47,7 +47,7 @@ use crate::packed;
 use crate::room::ledger::Ledger;
 use crate::room::ledger::book::Book;
 use crate::room::ledger::journal::{self, Row};
-use crate::room::message::{Request, Response, VERSION, Writer};
+use crate::room::message::{Request, Response, Writer};
 use crate::room::number::Incarnation;
 use crate::room::policy::Policy;
 use crate::room::seed::Seed;
@@ -153,11 +153,7 @@ fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
 }
 
 fn understand(inner: &Inner, body: &str) -> Result<Request, String> {
-    let request: Request = serde_json::from_str(body).map_err(|error| error.to_string())?;
-    if request.version > VERSION {
-        let version = request.version;
-        return Err(format!("message version {version}, known {VERSION}"));
-    }
+    let request = Request::read(body)?;
     #[cfg(feature = "planted-panic")]
     super::planted::in_object(body);
     if inner.timeline.is_none() {
