@@ -13,12 +13,10 @@ use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use sha2::Sha256;
 
 use super::number::TicketNumber;
-use super::seed::Seed;
+use super::seed::{Seed, hmac};
 use crate::time::{Instant, Span};
 
 /// The length of an epoch.
@@ -89,14 +87,7 @@ impl EpochKey {
     /// The lot of a number: the first eight bytes, as a big-endian integer, of the HMAC-SHA256 (RFC
     /// 2104) under this key of the number's eight bytes, big-endian too.
     pub fn lot(&self, number: TicketNumber) -> u64 {
-        // HMAC fills a key of less than a block up with zeros.
-        let mut block = [0_u8; 64];
-        for (place, byte) in block.iter_mut().zip(self.0) {
-            *place = byte;
-        }
-        let mut mac = Hmac::<Sha256>::new(&block.into());
-        mac.update(&number.get().to_be_bytes());
-        let [a, b, c, d, e, f, g, h, ..] = <[u8; 32]>::from(mac.finalize().into_bytes());
+        let [a, b, c, d, e, f, g, h, ..] = hmac(&self.0, &[&number.get().to_be_bytes()]);
         u64::from_be_bytes([a, b, c, d, e, f, g, h])
     }
 }

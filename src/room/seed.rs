@@ -20,17 +20,22 @@ impl Seed {
     /// The key for one purpose: HMAC-SHA256 (RFC 2104) of the purpose and of what it is for, which
     /// are kept apart by a zero byte. A key that is published says nothing about any other.
     pub fn key(&self, purpose: &str, of: &[u8]) -> [u8; 32] {
-        // HMAC fills a key of less than a block up with zeros.
-        let mut block = [0_u8; 64];
-        for (place, byte) in block.iter_mut().zip(self.0) {
-            *place = byte;
-        }
-        let mut mac = Hmac::<Sha256>::new(&block.into());
-        mac.update(purpose.as_bytes());
-        mac.update(&[0]);
-        mac.update(of);
-        mac.finalize().into_bytes().into()
+        hmac(&self.0, &[purpose.as_bytes(), &[0], of])
     }
+}
+
+/// HMAC-SHA256 (RFC 2104) of a message in parts.
+pub(super) fn hmac(key: &[u8; 32], message: &[&[u8]]) -> [u8; 32] {
+    // HMAC fills a key of less than a block up with zeros.
+    let mut block = [0_u8; 64];
+    for (place, byte) in block.iter_mut().zip(key) {
+        *place = *byte;
+    }
+    let mut mac = Hmac::<Sha256>::new(&block.into());
+    for part in message {
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().into()
 }
 
 /// Says nothing: a seed must not get into a log.
