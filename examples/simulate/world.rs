@@ -208,25 +208,12 @@ impl World {
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Arrive {
-                ticket, pop, bot, ..
-            } => {
+            Event::Arrive { pop, bot, .. } => {
                 self.edges.count(pop);
                 if !self.gets_through(pop) {
                     if !bot {
                         let later = self.now + PATIENCE_MS + self.spread(20_000);
-                        let Event::Arrive { returning, .. } = event else {
-                            return;
-                        };
-                        self.after(
-                            later,
-                            Event::Arrive {
-                                ticket,
-                                pop,
-                                bot,
-                                returning,
-                            },
-                        );
+                        self.after(later, event);
                     }
                     return;
                 }

@@ -149,7 +149,7 @@ fn room(
         new_users_per_minute: table
             .number("new_users_per_minute", LIMIT, notes)
             .unwrap_or(1),
-        session_duration_seconds: session_duration(table, notes),
+        session_duration_seconds: session_duration(table, notes).unwrap_or(5 * 60),
         session_max_minutes: table.number("session_max_minutes", (1, LONGEST_MINUTES), notes),
         disable_session_renewal: table.flag("disable_session_renewal", false, notes),
         drain_over_limit: table.flag("drain_over_limit", false, notes),
@@ -306,7 +306,7 @@ fn cookie_attributes(table: &Table<'_>, notes: &mut Notes) -> (SameSite, Secure)
 }
 
 /// In seconds.
-fn session_duration(table: &Table<'_>, notes: &mut Notes) -> u32 {
+pub(super) fn session_duration(table: &Table<'_>, notes: &mut Notes) -> Option<u32> {
     let minutes = table.number("session_duration", (1, 30), notes);
     let seconds = table.number("session_duration_seconds", (1, 86_400), notes);
     if table.has("session_duration") && table.has("session_duration_seconds") {
@@ -315,7 +315,7 @@ fn session_duration(table: &Table<'_>, notes: &mut Notes) -> u32 {
             "does not go with session_duration (minutes): both say how long a session lasts",
         );
     }
-    seconds.unwrap_or(minutes.unwrap_or(5) * 60)
+    seconds.or(minutes.map(|minutes| minutes * 60))
 }
 
 /// A visitor gets the session that they were promised.

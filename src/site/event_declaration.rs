@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::declaration::{LIMIT, is_word, page, queueing_method};
+use super::declaration::{LIMIT, is_word, page, queueing_method, session_duration};
 use super::event::{Event, EventId};
 use super::fault::Notes;
 use super::fields;
@@ -73,14 +73,7 @@ fn event(table: &Table<'_>, room: &RoomId, notes: &mut Notes) -> Option<Event> {
         notes.add(table.at(missing), message);
     }
     let [total, rate] = limits.map(|limit| table.number(limit, LIMIT, notes));
-    let minutes = table.number("session_duration", (1, 30), notes);
-    let seconds = table.number("session_duration_seconds", (1, 86_400), notes);
-    if table.has("session_duration") && table.has("session_duration_seconds") {
-        notes.add(
-            table.at("session_duration_seconds"),
-            "does not go with session_duration (minutes): both say how long a session lasts",
-        );
-    }
+    let session = session_duration(table, notes);
     let shuffle = table.flag("shuffle_at_event_start", false, notes);
     if shuffle && !table.has("prequeue_start_time") {
         notes.add(
@@ -117,7 +110,7 @@ fn event(table: &Table<'_>, room: &RoomId, notes: &mut Notes) -> Option<Event> {
         suspended,
         total_active_users: total,
         new_users_per_minute: rate,
-        session_duration_seconds: seconds.or(minutes.map(|minutes| minutes * 60)),
+        session_duration_seconds: session,
         disable_session_renewal: table.has("disable_session_renewal").then_some(renewal),
         queueing_method: table.has("queueing_method").then_some(method),
         custom_page_html: page,

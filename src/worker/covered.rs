@@ -190,8 +190,8 @@ impl Covered {
         } else {
             None
         };
-        let page = (intent != Intent::Poll).then_some(());
-        let lists_origins = (!self.room.allowed_origins.is_empty()).then_some(());
+        let read_if = |wanted: bool, name| wanted.then(|| read(name)).flatten();
+        let is_page = intent != Intent::Poll;
         let may_redirect = method == "GET" && refusal.is_none();
         let redirect = may_redirect.then(|| matched.redirect()).flatten();
         Prepared {
@@ -201,9 +201,9 @@ impl Covered {
             refusal,
             redirect,
             // A poll is answered in one form and language; CORS is for rooms that list origins.
-            accept: page.and_then(|()| read("Accept")),
-            accept_language: page.and_then(|()| read("Accept-Language")),
-            origin: lists_origins.and_then(|()| read("Origin")),
+            accept: read_if(is_page, "Accept"),
+            accept_language: read_if(is_page, "Accept-Language"),
+            origin: read_if(!self.room.allowed_origins.is_empty(), "Origin"),
             // The top bit belongs to the ledger.
             new_ticket: TicketId::new(random() >> 1),
             host,
