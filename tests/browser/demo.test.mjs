@@ -50,7 +50,7 @@ async function queued(t, options) {
   return { url, third, fourth };
 }
 
-test('the third of three visitors waits, and enters by itself', { todo: 'a room of two places calls ahead, and shows the call to one who has to wait' }, async (t) => {
+test('the third of three visitors waits, and enters by itself', async (t) => {
   const { url, third, fourth } = await queued(t);
 
   assert.ok(third.titles.includes('It is your turn'), `the title tells: ${third.titles}`);
@@ -66,7 +66,7 @@ test('the third of three visitors waits, and enters by itself', { todo: 'a room 
   );
 });
 
-test('the same without JavaScript', { todo: 'a room of two places calls ahead, and shows the call to one who has to wait' }, async (t) => {
+test('the same without JavaScript', async (t) => {
   const { third, fourth } = await queued(t, { javaScriptEnabled: false });
 
   assert.equal(third.polls() + fourth.polls(), 0, 'no script runs');

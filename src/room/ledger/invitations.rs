@@ -152,6 +152,17 @@ impl Invitations {
             .fold(0, |sum, (_, open)| sum.saturating_add(*open))
     }
 
+    /// How many before `place` were called so lately that they may not have heard of it, counted up
+    /// to `enough`: a slot waits for each of them, so that nobody is overtaken by one who was called
+    /// together with them and asked first.
+    pub(super) fn fresh_before(&self, place: Place, now: Instant, enough: u32) -> u32 {
+        let delay = self.usual_delay();
+        // Calls go up in place and in time.
+        let latest = self.open.range(..place).rev();
+        let fresh = latest.take_while(|(_, called)| **called + delay > now);
+        u32::try_from(fresh.take(enough as usize).count()).unwrap_or(u32::MAX)
+    }
+
     /// Within what time three in four of those who come have come.
     pub(super) fn usual_delay(&self) -> Span {
         let all: u64 = self.came.iter().map(|count| u64::from(*count)).sum();

@@ -358,8 +358,8 @@ impl Ledger {
         }
     }
 
-    /// A called visitor asks to come in. They do if there are more free slots than visitors at the
-    /// door before them.
+    /// A called visitor asks to come in. They do if there are more free slots than visitors before
+    /// them who stand at the door, or were called so lately that they may not have heard of it.
     fn claim(&mut self, policy: &Policy, number: TicketNumber, last_poll: Instant) -> Reply {
         let place = self.book.place_of(number);
         self.invitations.close(place, true, self.book.time);
@@ -367,7 +367,7 @@ impl Ledger {
         let free = self.free(policy);
         let now = self.book.time;
         let ahead = self.book.door.held_before(place);
-        if free > ahead {
+        if free > ahead && free - ahead > self.invitations.fresh_before(place, now, free - ahead) {
             return self.admit(policy, number, false);
         }
         if !self.book.door.contains(place) {
@@ -377,7 +377,6 @@ impl Ledger {
         self.book
             .door
             .ask(place, last_poll.min(now), now, policy.usual_gap());
-        let ahead = self.book.door.held_before(place);
         Reply::AtDoor { number, ahead }
     }
 

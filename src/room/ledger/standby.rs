@@ -42,10 +42,10 @@ impl Departures {
         }
     }
 
-    /// How many are to be expected within `ahead`, rounded up.
+    /// How many are to be expected within `ahead`, rounded down.
     fn within(&self, ahead: Span) -> u32 {
         let expected = u64::from(self.total) * ahead.as_millis();
-        u32::try_from(expected.div_ceil(WINDOW.as_millis())).unwrap_or(u32::MAX)
+        u32::try_from(expected / WINDOW.as_millis()).unwrap_or(u32::MAX)
     }
 }
 
@@ -74,10 +74,11 @@ impl Ledger {
             return 0;
         }
         // Those who will have come by then vary with the root of their number, as coins do. Whoever
-        // has no slot to come to asks in vain every two seconds, so there is a bound to it.
+        // has no slot to come to asks in vain every two seconds, so there is a bound to it, and where
+        // there are but a few places nobody is called for one that is not free.
         let coming = free.saturating_sub(self.free(policy) / 2);
         let reserve = 1 + coming.saturating_mul(2).isqrt() * 3 / 2;
-        free.saturating_add(reserve.min(policy.total_active_users / 4 + 1))
+        free.saturating_add(reserve.min(policy.total_active_users / 4))
     }
 }
 

@@ -260,7 +260,7 @@ impl Reference {
                 self.admits(policy, number, reply);
             }
             (Stands::Waiting | Stands::Called | Stands::CalledOrOver, Reply::AtDoor { .. }) => {
-                let before = self.at_door_before(number, HELD_AT_MOST);
+                let before = self.at_door_before(number, HELD_AT_MOST) + self.on_the_way(number);
                 let free = self.free_for_sure(policy);
                 assert!(
                     free <= before,
@@ -500,6 +500,19 @@ impl Reference {
     pub(super) fn is_at_door(&self, number: TicketNumber) -> bool {
         let visitor = self.visitor(number);
         visitor.is_some_and(|visitor| visitor.asked.is_some() && !visitor.left)
+    }
+
+    /// Those before `number`, who is called, that are so too and may not have heard of it yet.
+    fn on_the_way(&self, number: TicketNumber) -> usize {
+        let is_on_the_way = |visitor: &&Visitor| {
+            visitor.number < number
+                && visitor.asked.is_none()
+                && matches!(
+                    self.stands_for(visitor),
+                    Stands::Waiting | Stands::Called | Stands::CalledOrOver
+                )
+        };
+        self.visitors.iter().filter(is_on_the_way).count()
     }
 
     /// Those at the door before `number` who have asked within `span`.
