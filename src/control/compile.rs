@@ -7,7 +7,7 @@ use super::published::Published;
 use crate::site::fault::Faults;
 use crate::site::host::Names;
 use crate::site::room::Site;
-use crate::site::{Context, validate};
+use crate::site::{Context, fields, validate};
 
 /// What has to be known beside the configuration.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ fn declared_room(room: &RoomEntry) -> Value {
         let events = room.events.iter().map(declared_event).collect();
         declared.insert("events".into(), Value::Array(events));
     }
-    if !room.rules.is_empty() {
+    if !room.rules.is_empty() && fields::ROOM.known.contains(&"rules") {
         let rules = room.rules.iter().map(declared_rule).collect();
         declared.insert("rules".into(), Value::Array(rules));
     }

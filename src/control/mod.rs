@@ -5,10 +5,16 @@
 //! [`Configuration::compile`] makes of it; isolates and rooms read the [`Published`] alone.
 //! `docs/api.md` is the page for operators.
 
+pub mod access;
+pub mod api;
 pub mod audit;
 mod compile;
 mod configuration;
+mod embedded;
+mod export;
+mod fields;
 mod published;
+pub mod rate;
 
 pub use self::compile::{Surroundings, Uncompiled};
 pub use self::configuration::{

@@ -205,20 +205,24 @@ fn room(
         name,
     };
     session_fits(&room, table, notes);
-    if let Some("off") | None = table.get("turnstile_mode").and_then(Value::as_str) {
-        table.text("turnstile_mode", notes);
-    } else {
-        notes.add(
-            table.at("turnstile_mode"),
-            "Turnstile is not built yet; it can only be off",
-        );
-    }
+    turnstile(table, notes);
     Draft {
         place,
         room,
         suffix,
         routes,
         routes_hold,
+    }
+}
+
+/// Turnstile can only be off. An action without it never happens, so the one that does nothing is taken:
+/// some clients send it always.
+pub(super) fn turnstile(table: &Table<'_>, notes: &mut Notes) {
+    for (name, only) in [("turnstile_mode", "off"), ("turnstile_action", "log")] {
+        if table.text(name, notes).is_some_and(|value| value != only) {
+            let message = format!("Turnstile is not built yet; it can only be {only}");
+            notes.add(table.at(name), message);
+        }
     }
 }
 
@@ -256,11 +260,7 @@ pub(super) fn is_word(word: &str, longest: usize) -> bool {
 /// The declared id; else one that follows from the name, so that a room keeps its visitors when the
 /// rest of its declaration changes.
 fn id(table: &Table<'_>, name: &str, notes: &mut Notes) -> RoomId {
-    if let Some(id) = table.text("id", notes) {
-        let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        if id.len() != 32 || !id.bytes().all(hex) {
-            notes.add(table.at("id"), "must be 32 lower-case hexadecimal digits");
-        }
+    if let Some(id) = declared_id(table, notes) {
         return RoomId(id.to_owned());
     }
     let digest = Sha256::digest(format!("anteroom room id\0{}", name.to_ascii_lowercase()));
@@ -271,6 +271,16 @@ fn id(table: &Table<'_>, name: &str, notes: &mut Notes) -> RoomId {
             .map(|byte| format!("{byte:02x}"))
             .collect(),
     )
+}
+
+/// The declared id, if there is one.
+pub(super) fn declared_id<'a>(table: &Table<'a>, notes: &mut Notes) -> Option<&'a str> {
+    let id = table.text("id", notes)?;
+    let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    if id.len() != 32 || !id.bytes().all(hex) {
+        notes.add(table.at("id"), "must be 32 lower-case hexadecimal digits");
+    }
+    Some(id)
 }
 
 fn cookie_attributes(table: &Table<'_>, notes: &mut Notes) -> (SameSite, Secure) {

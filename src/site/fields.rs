@@ -14,7 +14,6 @@ pub struct Fields {
 const EVENTS: &str = "events belong to a room: [[rooms.events]]";
 const NOT_OF_EVENTS: &str = "is the room's alone: an event cannot override it";
 const RULES: &str = "bypass rules are not built yet";
-const TURNSTILE: &str = "Turnstile is not built yet";
 const READ_ONLY: &str = "is read-only: anteroom sets it";
 
 /// The whole declaration.
@@ -59,6 +58,7 @@ pub const ROOM: Fields = Fields {
         "suspended",
         "enabled_origin_commands",
         "turnstile_mode",
+        "turnstile_action",
         "fail_mode",
         "allowed_origins",
         "bind_pass",
@@ -72,7 +72,6 @@ pub const ROOM: Fields = Fields {
         "events",
     ],
     refused: &[
-        ("turnstile_action", TURNSTILE),
         ("rules", RULES),
         (
             "search_engine_crawler_bypass",
@@ -88,6 +87,7 @@ pub const ROOM: Fields = Fields {
 /// One of `events`.
 pub const EVENT: Fields = Fields {
     known: &[
+        "id",
         "name",
         "description",
         "event_start_time",
@@ -103,10 +103,9 @@ pub const EVENT: Fields = Fields {
         "queueing_method",
         "custom_page_html",
         "turnstile_mode",
+        "turnstile_action",
     ],
     refused: &[
-        ("turnstile_action", TURNSTILE),
-        ("id", READ_ONLY),
         ("created_on", READ_ONLY),
         ("modified_on", READ_ONLY),
         ("queue_all", NOT_OF_EVENTS),

@@ -4,6 +4,7 @@
 //! ([`translate`]), and compiled once. All of it runs in `build.rs` too, so nothing in here may name
 //! another part of the crate.
 
+pub mod check;
 mod tags;
 mod translate;
 
