@@ -14,7 +14,9 @@ use super::origin;
 use super::room::{
     BindPass, Cookie, FailMode, FirstPass, QueueingMethod, Room, RoomId, SameSite, Secure, Site,
 };
+use super::rule_declaration;
 use super::table::Table;
+use crate::rules::Lists;
 
 /// The base name of the cookies, unless `cookie_name` says otherwise: Cloudflare's.
 const COOKIE_NAME: &str = "__cfwaitingroom";
@@ -44,6 +46,8 @@ pub struct Context<'a> {
 pub fn validate(declaration: &Value, context: Context<'_>) -> Result<Site, Faults> {
     let mut notes = Notes::default();
     let mut drafts = Vec::new();
+    let mut ip_lists = Vec::new();
+    let mut search_engine_crawler_bypass = false;
     if let Some(table) = Table::open(declaration, String::new(), &fields::SITE, &mut notes) {
         let base = cookie_name(&table, &mut notes);
         if !table.has("rooms") {
@@ -52,15 +56,21 @@ pub fn validate(declaration: &Value, context: Context<'_>) -> Result<Site, Fault
                 "is required; a site without rooms says so with rooms = []",
             );
         }
+        search_engine_crawler_bypass =
+            table.flag("search_engine_crawler_bypass", false, &mut notes);
+        let lists;
+        (ip_lists, lists) = rule_declaration::ip_lists(&table, &mut notes);
         for (place, value) in table.list("rooms", &mut notes) {
             if let Some(table) = Table::open(value, place.clone(), &fields::ROOM, &mut notes) {
-                drafts.push(room(&table, place, &base, context, &mut notes));
+                drafts.push(room(&table, place, &base, &lists, context, &mut notes));
             }
         }
         cross::check(&mut drafts, context.names, &mut notes);
     }
     notes.finish(Site {
         rooms: drafts.into_iter().map(|draft| draft.room).collect(),
+        ip_lists,
+        search_engine_crawler_bypass,
     })
 }
 
@@ -97,6 +107,7 @@ fn room(
     table: &Table<'_>,
     place: String,
     base: &str,
+    lists: &Lists,
     context: Context<'_>,
     notes: &mut Notes,
 ) -> Draft {
@@ -125,6 +136,7 @@ fn room(
     let id = id(table, &name, notes);
     let room = Room {
         events: event_declaration::events(table, &id, notes),
+        rules: rule_declaration::rules(table, &id, lists, notes),
         event: None,
         id,
         description: table
