@@ -13,6 +13,10 @@ mod page {
     pub mod texts;
 }
 
+#[allow(dead_code, unreachable_pub, unused_imports)]
+#[path = "src/rules/mod.rs"]
+mod rules;
+
 #[allow(dead_code, unreachable_pub)]
 #[path = "src/site/mod.rs"]
 mod site;
@@ -34,6 +38,7 @@ fn main() {
 
 fn pack() -> Result<(), Failure> {
     println!("cargo::rerun-if-changed=src/page");
+    println!("cargo::rerun-if-changed=src/rules");
     println!("cargo::rerun-if-changed=src/site");
     println!("cargo::rerun-if-changed=templates");
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);

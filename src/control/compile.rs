@@ -7,7 +7,7 @@ use super::published::Published;
 use crate::site::fault::Faults;
 use crate::site::host::Names;
 use crate::site::room::Site;
-use crate::site::{Context, fields, validate};
+use crate::site::{Context, validate};
 
 /// What has to be known beside the configuration.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +44,9 @@ impl Configuration {
         if self.settings.search_engine_crawler_bypass {
             site.insert("search_engine_crawler_bypass".into(), true.into());
         }
+        if !self.ip_lists.is_empty() {
+            site.insert("ip_lists".into(), json!(self.ip_lists));
+        }
         let rooms = self.rooms.iter().map(declared_room).collect();
         site.insert("rooms".into(), Value::Array(rooms));
         Value::Object(site)
@@ -77,7 +80,7 @@ fn declared_room(room: &RoomEntry) -> Value {
         let events = room.events.iter().map(declared_event).collect();
         declared.insert("events".into(), Value::Array(events));
     }
-    if !room.rules.is_empty() && fields::ROOM.known.contains(&"rules") {
+    if !room.rules.is_empty() {
         let rules = room.rules.iter().map(declared_rule).collect();
         declared.insert("rules".into(), Value::Array(rules));
     }
@@ -91,5 +94,7 @@ fn declared_event(event: &EventEntry) -> Value {
 }
 
 fn declared_rule(rule: &RuleEntry) -> Value {
-    json!(rule.declared)
+    let mut declared = rule.declared.clone();
+    declared.insert("id".into(), rule.id.as_str().into());
+    Value::Object(declared)
 }

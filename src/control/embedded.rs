@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::api::change::new_id;
 use super::configuration::{Configuration, Declared, EventEntry, RoomEntry, RuleEntry};
 use crate::packed;
 use crate::time::Instant;
@@ -23,6 +22,7 @@ impl Configuration {
         }
         let bypass = declared.get("search_engine_crawler_bypass");
         configuration.settings.search_engine_crawler_bypass = bypass == Some(&true.into());
+        configuration.ip_lists = objects(declared.remove("ip_lists"));
         // What was checked stands in the order of its declaration.
         for (declared, room) in objects(declared.remove("rooms"))
             .into_iter()
@@ -41,15 +41,16 @@ impl Configuration {
                     declared: configuration.taken(declared),
                 });
             let events = events.collect();
-            let rules = rules
-                .into_iter()
-                .enumerate()
-                .map(|(n, declared)| RuleEntry {
-                    id: new_id(room.id.as_str().as_bytes(), n),
+            let rules = rules.into_iter().zip(&room.rules);
+            let rules = rules.map(|(mut declared, rule)| {
+                declared.remove("id");
+                RuleEntry {
+                    id: rule.id.clone(),
                     version: 1,
                     modified: now,
                     declared,
-                });
+                }
+            });
             let rules = rules.collect();
             let declared = configuration.taken(declared);
             configuration.rooms.push(RoomEntry {

@@ -14,6 +14,10 @@ pub(super) struct Field {
     /// Its JSON schema.
     pub(super) schema: &'static str,
     /// What it means, in a line.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the document is written by a test")
+    )]
     pub(super) about: &'static str,
 }
 
@@ -133,6 +137,12 @@ pub(super) const ROOM: &[Field] = &[
         "Do not renew sessions while there are more than the limit.",
     ),
     field("queue_all", OFF, FLAG, "Hold every newcomer."),
+    field(
+        "queue_all_message",
+        EMPTY,
+        r#"{"type":"string","maxLength":500}"#,
+        "What the page says while queue_all holds everybody.",
+    ),
     field(
         "queueing_method",
         Some("\"fifo\""),
@@ -389,7 +399,12 @@ mod tests {
     /// What `rooms.toml` can declare the API can set, and the other way round.
     #[test]
     fn the_fields_are_those_of_a_declaration() {
-        for (fields, declared) in [(ROOM, &fields::ROOM), (EVENT, &fields::EVENT)] {
+        let parts = [
+            (ROOM, &fields::ROOM),
+            (EVENT, &fields::EVENT),
+            (RULE, &fields::RULE),
+        ];
+        for (fields, declared) in parts {
             let apart = ["id", "events", "rules"];
             let mut known: Vec<&str> = declared.known.to_vec();
             known.retain(|name| !apart.contains(name));

@@ -24,7 +24,7 @@ pub(super) struct Call<'a> {
     pub(super) now: Instant,
     pub(super) around: Surroundings<'a>,
     random: [u8; 32],
-    ids: usize,
+    ids: u32,
 }
 
 impl<'a> Call<'a> {
@@ -46,18 +46,13 @@ impl<'a> Call<'a> {
     /// A new id: 32 hexadecimal digits that nobody can foretell.
     pub(super) fn id(&mut self) -> String {
         self.ids += 1;
-        new_id(&self.random, self.ids)
+        let mut hash = Sha256::new();
+        hash.update(self.random);
+        hash.update(self.ids.to_be_bytes());
+        let digest = hash.finalize();
+        let digits = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
+        digits.collect()
     }
-}
-
-/// The id that follows from a seed.
-pub(in super::super) fn new_id(seed: &[u8], n: usize) -> String {
-    let mut hash = Sha256::new();
-    hash.update(seed);
-    hash.update(u64::try_from(n).unwrap_or_default().to_be_bytes());
-    let digest = hash.finalize();
-    let digits = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
-    digits.collect()
 }
 
 /// What a call is about, so that faults are told where they are in its body.

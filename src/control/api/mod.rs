@@ -3,9 +3,11 @@
 //! The paths, the envelope and the meaning of the methods are Cloudflare's; `docs/api.md` says where
 //! they are not.
 
-pub(super) mod change;
+mod change;
 mod envelope;
 mod events;
+#[cfg(test)]
+mod openapi;
 mod preview;
 mod query;
 mod room_call;

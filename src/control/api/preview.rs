@@ -130,6 +130,7 @@ impl PreviewQuery {
             refresh_interval_seconds: if state == State::Rejecting { 0 } else { 20 },
             queueing_method: self.method,
             notice: None,
+            message: String::new(),
             event: (self.event != Occasion::None).then(|| Event {
                 name: "preview".into(),
                 prequeueing: self.event == Occasion::Prequeueing,
