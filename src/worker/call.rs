@@ -24,9 +24,9 @@ const RELAYS_THIRDS: u32 = 2;
 
 /// The way to a room.
 pub(super) struct Way {
-    pub(super) isolate: &'static Isolate,
+    pub(super) isolate: Isolate,
     pub(super) index: usize,
-    pub(super) room: &'static RoomId,
+    pub(super) room: RoomId,
     /// The relay to go through.
     pub(super) relay: Option<String>,
 }
@@ -34,13 +34,14 @@ pub(super) struct Way {
 impl Way {
     /// The way to take now. `colo` is asked for the data centre if a relay is to be found there.
     pub(super) fn find(
-        isolate: &'static Isolate,
+        isolate: &Isolate,
         index: usize,
-        room: &'static RoomId,
+        room: &RoomId,
         colo: impl FnOnce() -> Option<String>,
     ) -> Self {
         let now = clock::now();
-        let shards = isolate.memory(index, |room| room.relays(now)).flatten();
+        let shards = isolate.edition.memory(index, |room| room.relays(now));
+        let shards = shards.flatten();
         let relay = shards.map(|shards| {
             // Locally there is no data centre.
             let colo = colo().unwrap_or_else(|| "local".to_owned());
@@ -48,9 +49,9 @@ impl Way {
             format!("{room}/{colo}/{shard}")
         });
         Self {
-            isolate,
+            isolate: isolate.clone(),
             index,
-            room,
+            room: room.clone(),
             relay,
         }
     }
@@ -137,12 +138,13 @@ async fn travel(
             Err(error) => {
                 worker::console_warn!("relay {relay}: {error}");
                 let now = clock::now();
-                way.isolate.memory(way.index, |room| room.relay_fail(now));
+                let edition = &way.isolate.edition;
+                edition.memory(way.index, |room| room.relay_fail(now));
             }
         }
     }
     let spent = clock::now().since(begin);
-    pass_on(env, way.room, request, rest(patience, spent)).await
+    pass_on(env, &way.room, request, rest(patience, spent)).await
 }
 
 fn snapshot_of(
