@@ -29,10 +29,6 @@ pub enum Ask {
     /// What runs, and is it what the Worker was built with? The answer is a
     /// [`Standing`](super::keeper::Standing).
     Standing,
-    /// The running configuration as `rooms.toml` would declare it.
-    Export,
-    /// A request to the API.
-    Api(Box<super::api::Request>),
 }
 
 /// What a room goes by.
