@@ -163,7 +163,10 @@ impl Keeper {
         for id in before.into_keys() {
             if !by_id(self.published.as_ref()).contains_key(id) {
                 let version = self.version();
-                let policy = Policy { version, room: None };
+                let policy = Policy {
+                    version,
+                    room: None,
+                };
                 effects.policies.push((id.clone(), policy));
             }
         }
@@ -192,7 +195,9 @@ impl Keeper {
         let changed = rows
             .iter()
             .filter(|(key, row)| self.rows.get(*key) != Some(*row));
-        let put = changed.map(|(key, row)| (key.clone(), row.clone())).collect();
+        let put = changed
+            .map(|(key, row)| (key.clone(), row.clone()))
+            .collect();
         let gone = self.rows.keys().filter(|key| !rows.contains_key(*key));
         let deleted = gone.cloned().collect();
         self.rows = rows;
@@ -206,7 +211,9 @@ impl Keeper {
     fn policies(&self, of: impl Fn(&RoomId, Option<&Room>) -> bool) -> Vec<(RoomId, Policy)> {
         let rooms = by_id(self.published.as_ref()).into_iter();
         let chosen = rooms.filter(|(id, room)| of(id, Some(room)));
-        chosen.map(|(id, _)| (id.clone(), self.policy(id))).collect()
+        chosen
+            .map(|(id, _)| (id.clone(), self.policy(id)))
+            .collect()
     }
 
     /// The configuration.
@@ -239,7 +246,10 @@ impl Keeper {
 
     /// What a room goes by.
     pub fn policy(&self, id: &RoomId) -> Policy {
-        let rooms = self.published.as_ref().map(|published| &published.site.rooms);
+        let rooms = self
+            .published
+            .as_ref()
+            .map(|published| &published.site.rooms);
         let room = rooms.and_then(|rooms| rooms.iter().find(|room| room.id == *id));
         Policy {
             version: self.version(),

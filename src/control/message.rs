@@ -9,6 +9,10 @@ use crate::site::room::{Room, RoomId};
 /// The name of the one control object.
 pub const NAME: &str = "control";
 
+/// What a policy that a room is told begins with. A request to a room begins with a brace, so an older
+/// room refuses it as what it does not understand, and asks later.
+pub const POLICY: &str = "policy ";
+
 /// A question to the control object.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]

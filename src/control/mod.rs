@@ -9,6 +9,7 @@ pub mod audit;
 mod compile;
 mod configuration;
 pub mod currency;
+mod embedded;
 pub mod keeper;
 pub mod message;
 pub mod publication;

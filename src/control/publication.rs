@@ -100,7 +100,10 @@ mod tests {
             assert_eq!(Publication::read(text).unwrap(), (Version(0x19a, 7), None));
         }
         let renamed = FIRST.trim_end().replacen("19a.7", "19a.8", 1);
-        assert!(matches!(Publication::read(&renamed), Err(Unreadable::Mixed(..))));
+        assert!(matches!(
+            Publication::read(&renamed),
+            Err(Unreadable::Mixed(..))
+        ));
         for text in ["", "{}", "19a.7\n{}", "19a.7\nnull", "\n{}"] {
             assert!(Publication::read(text).is_err(), "{text}");
         }

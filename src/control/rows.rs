@@ -124,7 +124,16 @@ mod tests {
         let keys: Vec<&str> = rows.keys().map(String::as_str).collect();
         assert_eq!(
             keys,
-            ["configuration", "pages/p", "pages/q", "rooms/a", "rooms/b", "rooms/c", "trail/8", "trail/9"]
+            [
+                "configuration",
+                "pages/p",
+                "pages/q",
+                "rooms/a",
+                "rooms/b",
+                "rooms/c",
+                "trail/8",
+                "trail/9"
+            ]
         );
         assert_eq!(join(&rows).unwrap().as_ref(), Some(&configuration));
         assert!(!rows["configuration"].contains("declared"), "{rows:?}");
@@ -134,10 +143,17 @@ mod tests {
     fn a_change_of_one_room_changes_its_row_alone() {
         let mut configuration = configuration();
         let before = split(&configuration).unwrap();
-        configuration.rooms[1].declared.insert("description".into(), "new".into());
+        configuration.rooms[1]
+            .declared
+            .insert("description".into(), "new".into());
         let after = split(&configuration).unwrap();
-        let changed = after.iter().filter(|(key, row)| before.get(*key) != Some(*row));
-        assert_eq!(changed.map(|(key, _)| key.as_str()).collect::<Vec<_>>(), ["rooms/a"]);
+        let changed = after
+            .iter()
+            .filter(|(key, row)| before.get(*key) != Some(*row));
+        assert_eq!(
+            changed.map(|(key, _)| key.as_str()).collect::<Vec<_>>(),
+            ["rooms/a"]
+        );
     }
 
     #[test]

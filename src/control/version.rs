@@ -25,8 +25,8 @@ impl Version {
     pub const EMBEDDED: Self = Self(0, 0);
 
     /// Whether nothing was published.
-    pub fn is_embedded(self) -> bool {
-        self == Self::EMBEDDED
+    pub fn is_embedded(&self) -> bool {
+        *self == Self::EMBEDDED
     }
 }
 

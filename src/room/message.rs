@@ -13,6 +13,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::number::{Incarnation, TicketId, TicketNumber};
 use super::numbers::Numbers;
 use super::snapshot::{READS_SETS, Snapshot, Stamp};
+use crate::control::version::Version;
 use crate::time::Instant;
 
 /// The version of the bodies. A reader refuses a larger one.
@@ -48,6 +49,9 @@ pub struct Request {
     /// For how many requests of edges a relay sends this one; 0 from an edge itself.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub gathered: u32,
+    /// The configuration that the sender goes by. A room that goes by an older one asks for it.
+    #[serde(default, skip_serializing_if = "Version::is_embedded")]
+    pub configuration: Version,
 }
 
 fn is_zero(value: &u32) -> bool {

@@ -70,7 +70,11 @@ impl Configured {
 
 /// Looks behind the answer of the request.
 pub(super) fn look_behind(lasting: &'static Lasting, env: &Env, ctx: &Context) {
-    ctx.wait_until(look(lasting, env.clone(), patience(LOOK_DEADLINE.as_millis())));
+    ctx.wait_until(look(
+        lasting,
+        env.clone(),
+        patience(LOOK_DEADLINE.as_millis()),
+    ));
 }
 
 /// Looks, and waits for what is found, for a moment. With nothing found in time the request goes by
@@ -103,20 +107,16 @@ async fn look(lasting: &'static Lasting, env: Env, patience: Duration) {
         return;
     };
     let heard = newest(lasting, &env, patience).await;
-    let mut currency = configured.currency.borrow_mut();
-    match heard {
-        Ok(()) => {
-            configured.is_warm.set(true);
-            currency.confirm(clock::now());
+    let now = clock::now();
+    if let Err(message) = heard {
+        worker::console_warn!("configuration: {message}");
+        configured.currency.borrow_mut().fail(now);
+        if !configured.is_warm.get() {
+            last_known(lasting, &env).await;
         }
-        Err(message) => {
-            worker::console_warn!("configuration: {message}");
-            currency.fail(clock::now());
-            drop(currency);
-            if !configured.is_warm.get() {
-                last_known(lasting, &env).await;
-            }
-        }
+    } else {
+        configured.is_warm.set(true);
+        configured.currency.borrow_mut().confirm(now);
     }
 }
 

@@ -160,7 +160,7 @@ impl Covered {
                 .edition
                 .memory(*index, |room| room.snapshot().cloned());
             let known = known.flatten();
-            match call::look(&env, &way, &report, known.as_ref(), REFRESH_PATIENCE).await {
+            match call::look(&env, &way, report, known.as_ref(), REFRESH_PATIENCE).await {
                 Ok(snapshot) => isolate.heard(*index, snapshot),
                 Err(error) => isolate.unheard(*index, &error),
             }

@@ -165,7 +165,7 @@ impl Prepared {
         }
     }
 
-    fn request<'a>(&self, snapshot: Option<&'a Snapshot>) -> decision::Request<'a> {
+    fn request<'a>(&'a self, snapshot: Option<&'a Snapshot>) -> decision::Request<'a> {
         let covered = &self.covered;
         decision::Request {
             room: &covered.room,

@@ -14,6 +14,7 @@ use super::call::Unanswered;
 use super::clock;
 use super::configuration::Configured;
 use crate::control::publication::Publication;
+use crate::control::version::Version;
 use crate::gate::edition::Edition;
 use crate::gate::keys::Keys;
 use crate::packed;
@@ -91,6 +92,11 @@ impl Lasting {
         }
     }
 
+    /// Which edition is in force.
+    pub(super) fn current_version(&self) -> Version {
+        self.edition.borrow().version
+    }
+
     /// Takes a publication in, if it is a later one: the next request goes by it.
     pub(super) fn adopt(&self, publication: &Publication) {
         let current = Rc::clone(&self.edition.borrow());
@@ -146,6 +152,7 @@ impl Isolate {
     /// Notes and logs that a room has not answered.
     pub(super) fn unheard(&self, room: usize, error: &Unanswered) {
         worker::console_warn!("room {}: {error}", self.edition.name(room));
-        self.edition.memory(room, |memory| memory.fail(clock::now()));
+        self.edition
+            .memory(room, |memory| memory.fail(clock::now()));
     }
 }

@@ -67,7 +67,9 @@ pub(super) async fn keep(
                 })
                 .unwrap_or((false, true));
             if done {
-                isolate.edition.memory(index, |memory| memory.reserved.end());
+                isolate
+                    .edition
+                    .memory(index, |memory| memory.reserved.end());
                 return;
             }
             if due {
