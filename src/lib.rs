@@ -8,6 +8,7 @@ pub mod origin;
 pub mod packed;
 pub mod page;
 pub mod room;
+pub mod rules;
 pub mod site;
 pub mod time;
 

@@ -93,7 +93,10 @@ fn every_rule_has_its_fault() {
             json!({ "queue_all": true }),
             "queue_all: is the room's alone: an event cannot override it",
         ),
-        (json!({ "id": "x" }), "id: is read-only: anteroom sets it"),
+        (
+            json!({ "id": "x" }),
+            "id: must be 32 lower-case hexadecimal digits",
+        ),
         (
             json!({ "turnstile_mode": "invisible" }),
             "turnstile_mode: Turnstile is not built yet; it can only be off",

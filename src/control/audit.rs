@@ -46,7 +46,6 @@ pub struct FieldChange {
 
 impl Trail {
     /// Notes a change, and forgets the oldest where there are too many.
-    #[expect(dead_code, reason = "the API will call it")]
     pub(super) fn note(&mut self, change: Change) {
         self.0.push_back(change);
         while self.0.len() > KEPT {

@@ -44,6 +44,9 @@ impl Configuration {
         if self.settings.search_engine_crawler_bypass {
             site.insert("search_engine_crawler_bypass".into(), true.into());
         }
+        if !self.ip_lists.is_empty() {
+            site.insert("ip_lists".into(), json!(self.ip_lists));
+        }
         let rooms = self.rooms.iter().map(declared_room).collect();
         site.insert("rooms".into(), Value::Array(rooms));
         Value::Object(site)
@@ -91,5 +94,7 @@ fn declared_event(event: &EventEntry) -> Value {
 }
 
 fn declared_rule(rule: &RuleEntry) -> Value {
-    json!(rule.declared)
+    let mut declared = rule.declared.clone();
+    declared.insert("id".into(), rule.id.as_str().into());
+    Value::Object(declared)
 }

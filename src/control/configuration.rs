@@ -29,6 +29,9 @@ pub struct Configuration {
     /// The settings of the zone.
     #[serde(default)]
     pub settings: Settings,
+    /// The lists of addresses that rules may name, as `rooms.toml` declares them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ip_lists: Vec<Declared>,
     /// The rooms, in the order of their creation.
     pub rooms: Vec<RoomEntry>,
     /// The last changes.

@@ -5,15 +5,20 @@
 //! [`Configuration::compile`] makes of it; isolates and rooms read the [`Published`] alone.
 //! `docs/api.md` is the page for operators.
 
+pub mod access;
+pub mod api;
 pub mod audit;
 mod compile;
 mod configuration;
 pub mod currency;
 mod embedded;
+mod export;
+mod fields;
 pub mod keeper;
 pub mod message;
 pub mod publication;
 mod published;
+pub mod rate;
 pub mod rows;
 pub mod version;
 
