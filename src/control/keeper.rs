@@ -5,8 +5,8 @@
 //! is deployed later is compared with it and not taken.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::compile::{Surroundings, Uncompiled};
@@ -50,7 +50,7 @@ pub struct Effects {
 }
 
 /// What runs, and whether it is what the Worker was built with.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Standing {
     /// What is published.
     pub version: Version,
@@ -59,6 +59,34 @@ pub struct Standing {
     /// Whether the Worker was built with other rooms than those that were taken over: the difference
     /// is not in force.
     pub differs: bool,
+}
+
+impl Effects {
+    /// These, and then those of a later change.
+    pub fn followed_by(&mut self, later: Self) {
+        for key in later.put.keys() {
+            self.deleted.retain(|deleted| deleted != key);
+        }
+        for key in &later.deleted {
+            self.put.remove(key);
+        }
+        self.put.extend(later.put);
+        self.deleted.extend(later.deleted);
+        let is_told = |id: &RoomId| later.policies.iter().any(|(later, _)| later == id);
+        self.policies.retain(|(id, _)| !is_told(id));
+        self.policies.extend(later.policies);
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "version={}, source=", self.version)?;
+        f.write_str(if self.embedded { "rooms.toml" } else { "api" })?;
+        if self.differs {
+            f.write_str(", rooms.toml=changed")?;
+        }
+        Ok(())
+    }
 }
 
 /// Why there is no keeper, or no change.

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::api::{Answer, MOST_BODY, Request};
 use super::version::Version;
 use crate::site::room::{Room, RoomId};
 
@@ -30,9 +31,67 @@ pub enum Ask {
         /// The room.
         id: RoomId,
     },
-    /// What runs, and is it what the Worker was built with? The answer is a
-    /// [`Standing`](super::keeper::Standing).
-    Standing,
+    /// A request to the API. The answer is a [`Reply`].
+    Api(Call),
+}
+
+/// A request to the API on its way to the object.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Call {
+    /// The method.
+    pub method: String,
+    /// Scheme and host of the URL.
+    pub origin: String,
+    /// The path of the URL.
+    pub path: String,
+    /// Its query, without the question mark.
+    pub query: String,
+    /// The header field.
+    pub authorization: Option<String>,
+    /// The header field.
+    pub content_type: Option<String>,
+    /// The body; none if it is too long.
+    pub body: Option<String>,
+}
+
+impl From<Call> for Request {
+    fn from(call: Call) -> Self {
+        let too_long = || vec![b' '; MOST_BODY + 1];
+        Self {
+            method: call.method,
+            origin: call.origin,
+            path: call.path,
+            query: call.query,
+            authorization: call.authorization,
+            content_type: call.content_type,
+            body: call.body.map_or_else(too_long, String::into_bytes),
+        }
+    }
+}
+
+/// An answer of the API on its way back.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Reply {
+    /// The status.
+    pub status: u16,
+    /// The header fields.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: String,
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        let headers = answer.headers.into_iter();
+        Self {
+            status: answer.status,
+            headers: headers
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+            body: answer.body,
+        }
+    }
 }
 
 /// What a room goes by.

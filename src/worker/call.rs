@@ -182,8 +182,8 @@ fn rest(patience: Duration, spent: Span) -> Duration {
     patience.saturating_sub(Duration::from_millis(spent.as_millis()))
 }
 
-/// Asks the control object, for `patience` at most, and once more, with a new stub, if that fails:
-/// whoever asks for a change says so in a way that makes a second time harmless.
+/// Asks the control object, for `patience` at most, and once more, with a new stub, if that fails. A
+/// request to the API is never said twice: what it creates would be created twice.
 pub(super) async fn control(
     env: &Env,
     question: &Ask,
@@ -192,7 +192,7 @@ pub(super) async fn control(
     let begin = clock::now();
     let body = serde_json::to_string(question).map_err(not_understood)?;
     match say(env, CONTROL, control::NAME, &body, patience).await {
-        Err(error) if error.is_worth_repeating() => {
+        Err(error) if error.is_worth_repeating() && !matches!(question, Ask::Api(_)) => {
             let rest = rest(patience, clock::now().since(begin));
             say(env, CONTROL, control::NAME, &body, rest).await
         }

@@ -17,25 +17,30 @@ use worker::{Context, Delay, Env};
 
 use super::isolate::Lasting;
 use super::{binding, call, clock};
+use crate::control::access::Access;
 use crate::control::currency::{Currency, Due, LOOK_DEADLINE, PATIENCE};
 use crate::control::message::Ask;
 use crate::control::publication::Publication;
+use crate::control::rate::Buckets;
 use crate::time::Instant;
 
 /// The namespace of the control object.
 pub(super) const CONTROL: &str = "CONTROL";
 /// The KV namespace of the copy.
 pub(super) const COPIES: &str = "CONFIG";
-/// The secret with the tokens of the API. Without it there is nobody who could change anything, and
-/// the rooms are those that the Worker was built with.
-pub(super) const TOKENS: &str = "ANTEROOM_API_TOKENS";
+/// The secret that opens the API: where it lies, and its tokens. Without it there is nobody who could
+/// change anything, and the rooms are those that the Worker was built with.
+const API: &str = "ANTEROOM_API";
 
 /// Of [`PATIENCE`], what the object may take before the copies are read.
 const FIRST_PATIENCE: Duration = Duration::from_millis(PATIENCE.as_millis() - 50);
 
 /// What the isolate knows about how current its edition is.
-#[derive(Default)]
 pub(super) struct Configured {
+    /// Who may use the API; none if the secret is wrong, which the log says.
+    pub(super) access: Option<Access>,
+    /// How often it was called here.
+    pub(super) buckets: RefCell<Buckets>,
     currency: RefCell<Currency>,
     /// Whether anything was ever heard of the configuration.
     is_warm: Cell<bool>,
@@ -43,10 +48,16 @@ pub(super) struct Configured {
 
 /// Whether this deployment takes its rooms from the control object.
 pub(super) fn is_configured(env: &Env) -> bool {
-    let has_tokens = env
-        .secret(TOKENS)
-        .is_ok_and(|tokens| !tokens.to_string().is_empty());
-    has_tokens && !named(env, CONTROL).is_undefined()
+    access(env).is_some()
+}
+
+/// Who may use the API, or what is wrong with the secret; none for a deployment without the API.
+pub(super) fn access(env: &Env) -> Option<Result<Access, String>> {
+    let secret = env.secret(API).ok()?.to_string();
+    if secret.is_empty() || named(env, CONTROL).is_undefined() {
+        return None;
+    }
+    Some(Access::parse(&secret).map_err(|fault| format!("{API}: {fault}")))
 }
 
 /// What a binding of this name leads to; `undefined` if there is none.
@@ -57,7 +68,16 @@ pub(super) fn named(env: &Env, name: &str) -> JsValue {
 impl Configured {
     /// For a deployment that takes its rooms from the control object.
     pub(super) fn of(env: &Env) -> Option<Self> {
-        is_configured(env).then(Self::default)
+        let access = access(env)?;
+        if let Err(message) = &access {
+            worker::console_error!("{message}");
+        }
+        Some(Self {
+            access: access.ok(),
+            buckets: RefCell::default(),
+            currency: RefCell::default(),
+            is_warm: Cell::new(false),
+        })
     }
 
     /// What a request that comes now does about the configuration.

@@ -21,7 +21,7 @@
 //! # Storage
 //!
 //! `configuration(key, part, body)`: the rows of `control/rows.rs`, each cut into parts because a row
-//! may have 2 MB at most.
+//! may have 2 MB at most. `preview(id, until, html)`: pages that were sent for a preview.
 //!
 //! [`Storage::sync`]: worker::Storage::sync
 
@@ -37,15 +37,20 @@ use worker::worker_sys::DurableObjectState;
 use worker::{Delay, Env, SqlStorage, SqlStorageValue, State, Storage};
 
 use super::binding::Answer;
-use super::configuration::{COPIES, named};
-use super::{binding, call, clock, object};
+use super::configuration::{COPIES, access, named};
+use super::{binding, call, clock, isolate, object};
+use crate::control::access::Access;
+use crate::control::api::{self, Moment, Outcome, RoomCall};
 use crate::control::keeper::{Effects, Keeper};
-use crate::control::message::{Ask, Policy};
+use crate::control::message::{Ask, Call, Policy, Reply};
+use crate::control::rate::Buckets;
 use crate::control::rows::Rows;
 use crate::control::{Configuration, Surroundings};
+use crate::gate::header;
 use crate::packed;
 use crate::page::language;
 use crate::site::room::RoomId;
+use crate::time::Instant;
 
 /// The size of a part of a row.
 const PART: usize = 1024 * 1024;
@@ -60,6 +65,13 @@ const BETWEEN_COPIES: Duration = Duration::from_millis(1_100);
 /// writes it again.
 const COPY_ATTEMPTS: u32 = 5;
 
+/// The pages of previews that are kept.
+const PREVIEWS: &str = "CREATE TABLE IF NOT EXISTS preview \
+    (id TEXT PRIMARY KEY, until INTEGER NOT NULL, html TEXT NOT NULL)";
+
+/// So many are; a page has a megabyte at most.
+const MOST_PREVIEWS: i64 = 64;
+
 /// The object. Everything is in [`Inner`], which its tasks share.
 #[wasm_bindgen]
 pub struct Control {
@@ -73,6 +85,12 @@ struct Inner {
     env: Env,
     storage: Storage,
     sql: SqlStorage,
+    /// What the secret of the API says, or what is wrong with it.
+    access: Result<Access, String>,
+    /// How often the API was called.
+    buckets: RefCell<Buckets>,
+    /// The ids of the keys of passes, the one that signs first.
+    keys: Vec<String>,
     keeper: RefCell<Option<Keeper>>,
     /// Whether a task writes the copy, and whether there is something newer to write.
     copying: Cell<bool>,
@@ -81,9 +99,16 @@ struct Inner {
 
 /// What was said, and what is to be done before and after it is told.
 struct Said {
-    text: String,
+    what: What,
     stored: bool,
     policies: Vec<(RoomId, Policy)>,
+}
+
+enum What {
+    /// The answer.
+    Text(String),
+    /// A room has the answer to this call of the API.
+    OfRoom(Box<RoomCall>),
 }
 
 #[wasm_bindgen]
@@ -92,7 +117,11 @@ impl Control {
     #[wasm_bindgen(constructor)]
     pub fn new(state: DurableObjectState, env: Env) -> Self {
         let storage = State::from(state).storage();
+        let missing = || Err("the API is not set up".to_owned());
         let inner = Inner {
+            access: access(&env).unwrap_or_else(missing),
+            buckets: RefCell::default(),
+            keys: isolate::key_ids(&env),
             env,
             sql: storage.sql(),
             storage,
@@ -126,10 +155,9 @@ fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
         }
         Err(_panic) => return answer.fail("the control object failed on this request"),
     };
-    if said.stored {
-        spawn_local(finish(Rc::clone(inner), said, answer));
-    } else {
-        answer.give(&said.text);
+    match said.what {
+        What::Text(text) if !said.stored => answer.give(&text),
+        _ => spawn_local(finish(Rc::clone(inner), said, answer)),
     }
 }
 
@@ -139,7 +167,16 @@ async fn finish(inner: Rc<Inner>, said: Said, answer: Answer) {
         inner.keeper.replace(None);
         return answer.fail(&format!("cannot store: {error}"));
     }
-    answer.give(&said.text);
+    match said.what {
+        What::Text(text) => answer.give(&text),
+        What::OfRoom(call) => match json(&Reply::from(ask_room(&inner.env, &call).await)) {
+            Ok(text) => answer.give(&text),
+            Err(message) => answer.fail(&message),
+        },
+    }
+    if !said.stored {
+        return;
+    }
     for (room, policy) in said.policies {
         let env = inner.env.clone();
         spawn_local(async move {
@@ -150,6 +187,23 @@ async fn finish(inner: Rc<Inner>, said: Said, answer: Answer) {
         });
     }
     write_copies(inner).await;
+}
+
+/// Lets the room answer a call of the API.
+async fn ask_room(env: &Env, call: &RoomCall) -> api::Answer {
+    let id = &call.room.id;
+    let first = call::pass_on(env, id, &call.first(), PATIENCE).await;
+    let last = match first {
+        Ok(first) => match call.second(&first) {
+            Some(second) => call::pass_on(env, id, &second, PATIENCE).await,
+            None => Ok(first),
+        },
+        failed => failed,
+    };
+    if let Err(error) = &last {
+        worker::console_warn!("room {}: {error}", call.room.name);
+    }
+    call.answer(last.ok().as_ref())
 }
 
 /// Writes the copy in KV, where there is a namespace for it, until it is the newest.
@@ -183,26 +237,116 @@ impl Inner {
             .map(|language| language.tag.to_owned());
         let languages: Vec<String> = languages.collect();
         let around = Surroundings {
-            zones: &[],
+            zones: self.access.as_ref().map_or(&[], Access::zone_names),
             languages: &languages,
         };
-        let (keeper, opened) = match self.keeper.take() {
+        let (mut keeper, mut effects) = match self.keeper.take() {
             Some(keeper) => (keeper, Effects::default()),
             None => self.open(around)?,
         };
-        let text = match ask {
-            Ask::Look { knows } => keeper.look(knows).to_owned(),
-            Ask::Room { id } => json(&keeper.policy(&id))?,
-            Ask::Standing => json(&keeper.standing(&declaration()?))?,
+        let what = match ask {
+            Ask::Look { knows } => What::Text(keeper.look(knows).to_owned()),
+            Ask::Room { id } => What::Text(json(&keeper.policy(&id))?),
+            Ask::Api(call) => {
+                let (what, changed) = self.manage(&mut keeper, call, around)?;
+                effects.followed_by(changed);
+                what
+            }
         };
-        let effects = opened;
         self.store(&effects)?;
         self.keeper.replace(Some(keeper));
         Ok(Said {
-            text,
+            what,
             stored: effects != Effects::default(),
             policies: effects.policies,
         })
+    }
+
+    /// Answers a request to the API.
+    fn manage(
+        &self,
+        keeper: &mut Keeper,
+        call: Call,
+        around: Surroundings<'_>,
+    ) -> Result<(What, Effects), String> {
+        let access = self.access.as_ref().map_err(Clone::clone)?;
+        let request = api::Request::from(call);
+        let mut random = [0; 32];
+        getrandom::fill(&mut random).map_err(|error| error.to_string())?;
+        let now = clock::now();
+        let moment = Moment {
+            now,
+            random,
+            around,
+            keys: &self.keys,
+        };
+        let embedded = declaration()?;
+        let mut buckets = self.buckets.borrow_mut();
+        let (outcome, effects) = keeper
+            .change(around, &embedded, |configuration| {
+                api::answer(configuration, access, &mut buckets, &request, moment)
+            })
+            .map_err(|failure| failure.to_string())?;
+        let answer = match outcome {
+            Outcome::Answer(answer) | Outcome::Changed(answer, _) => answer,
+            Outcome::Room(call) => return Ok((What::OfRoom(call), effects)),
+            Outcome::KeepPreview {
+                id,
+                html,
+                until,
+                answer,
+            } => {
+                self.keep_preview(id, html, until, now)?;
+                answer
+            }
+            Outcome::ShowPreview { id, show } => show.answer(self.preview(id, now)?.as_deref()),
+        };
+        let mut reply = Reply::from(answer);
+        let configuration = keeper.standing(&embedded).to_string();
+        reply
+            .headers
+            .push((header::CONFIGURATION.to_owned(), configuration));
+        Ok((What::Text(json(&reply)?), effects))
+    }
+
+    fn keep_preview(
+        &self,
+        id: String,
+        html: String,
+        until: Instant,
+        now: Instant,
+    ) -> Result<(), String> {
+        self.exec(PREVIEWS, Vec::new())?;
+        // The oldest give way, for the room that pages take is bounded.
+        self.exec(
+            "DELETE FROM preview WHERE until <= ? OR id NOT IN \
+             (SELECT id FROM preview ORDER BY until DESC LIMIT ?)",
+            vec![number(now)?, SqlStorageValue::Integer(MOST_PREVIEWS - 1)],
+        )?;
+        let row = vec![
+            SqlStorageValue::String(id),
+            number(until)?,
+            SqlStorageValue::String(html),
+        ];
+        self.exec(
+            "INSERT INTO preview (id, until, html) VALUES (?, ?, ?)",
+            row,
+        )
+    }
+
+    fn preview(&self, id: String, now: Instant) -> Result<Option<String>, String> {
+        self.exec(PREVIEWS, Vec::new())?;
+        let bindings = vec![SqlStorageValue::String(id), number(now)?];
+        let query = "SELECT html FROM preview WHERE id = ? AND until > ?";
+        let cursor = self.sql.exec(query, Some(bindings));
+        let cursor = cursor.map_err(|error| error.to_string())?;
+        let Some(row) = cursor.raw().next() else {
+            return Ok(None);
+        };
+        match row.map_err(|error| error.to_string())?.into_iter().next() {
+            Some(SqlStorageValue::String(html)) => Ok(Some(html)),
+            other => Err(format!("a stored preview is not text: {other:?}")),
+        }
     }
 
     fn publication(&self) -> Option<String> {
@@ -219,7 +363,13 @@ impl Inner {
         let now = clock::now();
         let embedded = Configuration::embedded(now).map_err(|error| error.to_string())?;
         let opened = Keeper::open(self.rows()?, || embedded, now.as_millis(), around);
-        opened.map_err(|failure| failure.to_string())
+        let (keeper, effects) = opened.map_err(|failure| failure.to_string())?;
+        if keeper.standing(&declaration()?).differs {
+            worker::console_warn!(
+                "rooms.toml has changed since the API has taken the rooms over; it is not in force"
+            );
+        }
+        Ok((keeper, effects))
     }
 
     fn rows(&self) -> Result<Rows, String> {
@@ -287,6 +437,11 @@ fn parts(text: &str) -> Vec<&str> {
 fn declaration() -> Result<String, String> {
     let declaration = packed::declaration().map_err(|error| error.to_string())?;
     Ok(declaration.to_string())
+}
+
+fn number(at: Instant) -> Result<SqlStorageValue, String> {
+    let millis = i64::try_from(at.as_millis()).map_err(|error| error.to_string())?;
+    Ok(SqlStorageValue::Integer(millis))
 }
 
 fn json(value: &impl serde::Serialize) -> Result<String, String> {

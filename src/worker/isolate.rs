@@ -53,6 +53,21 @@ const ORIGIN_KEYS: &str = "ANTEROOM_ORIGIN_KEYS";
 /// The variable that names another origin.
 const ORIGIN: &str = "ORIGIN";
 
+/// The keys of passes, or what is wrong with the secret.
+fn keys(env: &Env) -> Result<Keys, String> {
+    match env.secret(KEYS) {
+        Ok(text) => Keys::parse(&text.to_string()).map_err(|fault| format!("{KEYS}: {fault}")),
+        Err(_) => Err(format!("the secret {KEYS} is not set")),
+    }
+}
+
+/// The ids of the keys of passes, the one that signs first; none while the secret is wrong.
+pub(super) fn key_ids(env: &Env) -> Vec<String> {
+    let keys = keys(env);
+    let ids = keys.iter().flat_map(Keys::ids);
+    ids.map(str::to_owned).collect()
+}
+
 impl Lasting {
     /// Built by the first request.
     pub(super) fn get(env: &Env) -> Result<&'static Self, String> {
@@ -67,16 +82,12 @@ impl Lasting {
 
     fn build(env: &Env) -> Result<Self, String> {
         let site = packed::site().map_err(|error| format!("packed site: {error}"))?;
-        let keys = match env.secret(KEYS) {
-            Ok(text) => Keys::parse(&text.to_string()).map_err(|fault| format!("{KEYS}: {fault}")),
-            Err(_) => Err(format!("the secret {KEYS} is not set")),
-        };
         let origin_keys = env.secret(ORIGIN_KEYS).ok().map(|text| {
             Keys::parse(&text.to_string()).map_err(|fault| format!("{ORIGIN_KEYS}: {fault}"))
         });
         let origin = env.var(ORIGIN).ok().map(|origin| origin.to_string());
         Ok(Self {
-            keys,
+            keys: keys(env),
             origin_keys,
             origin: origin.filter(|origin| !origin.is_empty()),
             configured: Configured::of(env),

@@ -15,6 +15,7 @@ mod forward;
 mod governed;
 mod headers;
 mod isolate;
+mod management;
 mod object;
 mod passage;
 #[cfg(feature = "planted-panic")]
@@ -67,9 +68,18 @@ fn enter(
         Err(message) => return Ok(answer::broken(&message).into()),
     };
     let ctx = Context::new(ctx);
+    let url = request.url();
     let Some(configured) = &lasting.configured else {
-        return go(lasting.current(), request, None, env, ctx);
+        return go(lasting.current(), request, url, None, env, ctx);
     };
+    if configured.is_api(&url) {
+        let answer = future_to_promise(AssertUnwindSafe(async move {
+            Ok(management::answer(configured, request, &url, &env)
+                .await
+                .into())
+        }));
+        return Ok(answer.into());
+    }
     let now = clock::now();
     match configured.start(now) {
         Due::Not => {}
@@ -78,25 +88,25 @@ fn enter(
             let answer = future_to_promise(AssertUnwindSafe(async move {
                 configuration::look_before(lasting, &env, &ctx).await;
                 catch_unwind(AssertUnwindSafe(|| {
-                    go(lasting.current(), request, None, env, ctx)
+                    go(lasting.current(), request, url, None, env, ctx)
                 }))
                 .unwrap_or_else(|_panic| Ok(answer::failed().into()))
             }));
             return Ok(answer.into());
         }
     }
-    go(lasting.current(), request, Some(now), env, ctx)
+    go(lasting.current(), request, url, Some(now), env, ctx)
 }
 
 /// The response, or the promise of one. `now` is given where the clock has been read already.
 fn go(
     isolate: Isolate,
     request: web_sys::Request,
+    url: String,
     now: Option<Instant>,
     env: Env,
     ctx: Context,
 ) -> Result<JsValue, JsValue> {
-    let url = request.url();
     let Some(matched) = isolate.edition.routes.find(&url) else {
         return handed_on(&isolate, request);
     };
