@@ -147,9 +147,8 @@ impl Keeper {
             },
             (Err(faults), None) => return Err(Failure::Uncompiled(faults)),
         };
-        let mut effects = keeper.publish(configuration, published)?;
-        // Nothing says whether they have heard of the last one.
-        effects.policies = keeper.policies(|_, _| true);
+        // Rooms are not told: who has missed something asks.
+        let effects = keeper.publish(configuration, published)?;
         Ok((keeper, effects))
     }
 

@@ -100,7 +100,10 @@ struct Inner {
 /// What was said, and what is to be done before and after it is told.
 struct Said {
     what: What,
+    /// Whether something was written: then the storage is waited for.
     stored: bool,
+    /// Whether the copy in KV may be older than what is published.
+    copy_is_old: bool,
     policies: Vec<(RoomId, Policy)>,
 }
 
@@ -156,14 +159,16 @@ fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
         Err(_panic) => return answer.fail("the control object failed on this request"),
     };
     match said.what {
-        What::Text(text) if !said.stored => answer.give(&text),
+        What::Text(text) if !said.stored && !said.copy_is_old => answer.give(&text),
         _ => spawn_local(finish(Rc::clone(inner), said, answer)),
     }
 }
 
 /// Answers when what was said is durable, and lets the rooms and the copy know.
 async fn finish(inner: Rc<Inner>, said: Said, answer: Answer) {
-    if let Err(error) = inner.storage.sync().await {
+    if said.stored
+        && let Err(error) = inner.storage.sync().await
+    {
         inner.keeper.replace(None);
         return answer.fail(&format!("cannot store: {error}"));
     }
@@ -174,9 +179,6 @@ async fn finish(inner: Rc<Inner>, said: Said, answer: Answer) {
             Err(message) => answer.fail(&message),
         },
     }
-    if !said.stored {
-        return;
-    }
     for (room, policy) in said.policies {
         let env = inner.env.clone();
         spawn_local(async move {
@@ -186,7 +188,9 @@ async fn finish(inner: Rc<Inner>, said: Said, answer: Answer) {
             }
         });
     }
-    write_copies(inner).await;
+    if said.copy_is_old {
+        write_copies(inner).await;
+    }
 }
 
 /// Lets the room answer a call of the API.
@@ -240,6 +244,7 @@ impl Inner {
             zones: self.access.as_ref().map_or(&[], Access::zone_names),
             languages: &languages,
         };
+        let is_new = self.keeper.borrow().is_none();
         let (mut keeper, mut effects) = match self.keeper.take() {
             Some(keeper) => (keeper, Effects::default()),
             None => self.open(around)?,
@@ -254,10 +259,14 @@ impl Inner {
             }
         };
         self.store(&effects)?;
+        let is_published = keeper.publication().is_some();
         self.keeper.replace(Some(keeper));
+        let stored = effects != Effects::default();
         Ok(Said {
             what,
-            stored: effects != Effects::default(),
+            stored,
+            // An object that is made anew does not know whether the last one came to write it.
+            copy_is_old: stored || (is_new && is_published),
             policies: effects.policies,
         })
     }

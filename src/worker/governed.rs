@@ -84,6 +84,13 @@ impl Governed {
         if !self.is_configured || policy.version <= self.version.get() {
             return Ok(());
         }
+        // A room that the configuration has no more goes on as it was: who is under way gets an answer,
+        // and a room that comes back is what it was.
+        let room = policy.room.clone();
+        let policy = &Policy {
+            version: policy.version,
+            room: room.or_else(|| self.stored()?.room),
+        };
         let body = serde_json::to_string(policy).map_err(|error| error.to_string())?;
         self.sql
             .exec(
@@ -103,6 +110,7 @@ impl Governed {
         if self.asking.replace(true) {
             return;
         }
+        let before = self.version.get();
         let asked = call::control(&self.env, &Ask::Room { id }, PATIENCE).await;
         self.asking.set(false);
         let policy = asked.map_err(|error| error.to_string()).and_then(|text| {
@@ -110,7 +118,11 @@ impl Governed {
             self.adopt(&policy)
         });
         match policy {
-            Ok(()) => self.failed.set(None),
+            Ok(()) => {
+                // One that knows nothing newer than this room is not asked again at once.
+                let is_behind = self.version.get() == before;
+                self.failed.set(is_behind.then(clock::now));
+            }
             Err(message) => {
                 worker::console_warn!("the room goes by what it knows: {message}");
                 self.failed.set(Some(clock::now()));
@@ -118,8 +130,6 @@ impl Governed {
         }
     }
 
-    /// A room that the configuration has no more goes on as it was: who is under way gets an answer,
-    /// and a room that comes back is what it was.
     fn go_by(&self, policy: &Policy) {
         self.version.set(policy.version);
         if let Some(room) = &policy.room {
