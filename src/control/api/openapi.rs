@@ -395,84 +395,139 @@ fn schemas() -> Value {
         "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
         "properties": { "index": number, "before": text, "after": text },
     });
-    json!({
-        "RoomSettings": object(ROOM, &room, false, false),
-        "RoomChange": object(ROOM, &[], false, false),
-        "Room": answered(object(ROOM, &room, true, false), json!({
-            "id": id, "created_on": time, "modified_on": time,
-            "next_event_prequeue_start_time": time_or_null, "next_event_start_time": time_or_null,
-        })),
-        "EventSettings": object(EVENT, &event, false, true),
-        "EventChange": object(EVENT, &[], false, true),
-        "Event": answered(object(EVENT, &event, true, true), json!({
-            "id": id, "created_on": time, "modified_on": time,
-        })),
-        "RuleSettings": object(RULE, &rule, false, false),
-        "RuleOrRules": { "anyOf": [reference("RuleSettings"), list_or_one("[RuleSettings]")] },
-        "RuleChange": change,
-        "Rule": answered(object(RULE, &rule, true, false), json!({
-            "id": id, "version": text, "last_updated": time,
-        })),
-        "SettingsChange": object(SETTINGS, &[], false, false),
-        "Settings": object(SETTINGS, &[], true, false),
-        "Route": {
-            "type": "object", "additionalProperties": false,
-            "properties": { "host": text, "path": { "type": "string", "default": "/" } },
-        },
-        "CookieAttributes": {
-            "type": "object", "additionalProperties": false,
-            "properties": {
-                "samesite": { "type": "string", "enum": ["auto", "lax", "none", "strict"], "default": "auto" },
-                "secure": { "type": "string", "enum": ["auto", "always", "never"], "default": "auto" },
-            },
-        },
-        "Deleted": all(json!({ "id": text })),
-        "Status": all(json!({
-            "status": { "type": "string", "enum": ["event_prequeueing", "not_queueing", "queueing", "suspended"] },
-            "event_id": text, "estimated_queued_users": count,
-            "estimated_total_active_users": count, "max_estimated_time_minutes": count,
-            "active_users": count, "admitted_last_minute": count, "called_users": count,
-            "as_of": time,
-        })),
-        "Place": all(json!({
-            "number": number, "called": flag, "users_ahead": count_or_null,
-            "estimated_time_minutes": count_or_null, "revoked": flag, "as_of": time,
-        })),
-        "PreviewPage": {
-            "type": "object", "required": ["custom_html"], "additionalProperties": false,
-            "properties": { "custom_html": { "type": "string", "maxLength": 1_048_576 } },
-        },
-        "Preview": all(json!({ "preview_url": { "type": "string", "format": "uri" } })),
-        "Change": all(json!({
-            "version": number, "at": time, "by": text, "action": text, "to": text,
-            "fields": { "type": "array", "items": {
-                "type": "object", "required": ["field"],
-                "properties": { "field": text, "from": text, "to": text },
-            }},
-        })),
-        "Export": all(json!({
-            "version": count, "rooms_toml": text,
-            "templates": { "type": "object", "additionalProperties": text },
-        })),
-        "Key": all(json!({ "id": text, "signs": flag })),
-        "Message": all(json!({ "code": { "type": "integer", "minimum": 1000 }, "message": text })),
-        "Refusal": {
-            "type": "object",
-            "required": ["success", "errors", "messages", "result"],
-            "properties": {
-                "success": { "const": false },
-                "errors": { "type": "array", "minItems": 1, "items": {
-                    "type": "object", "required": ["code", "message"],
-                    "properties": {
-                        "code": { "type": "integer", "minimum": 1000 }, "message": text,
-                        "source": { "type": "object", "properties": { "pointer": text } },
-                    },
+    let schemas = [
+        ("RoomSettings", object(ROOM, &room, false, false)),
+        ("RoomChange", object(ROOM, &[], false, false)),
+        (
+            "Room",
+            answered(
+                object(ROOM, &room, true, false),
+                json!({
+                    "id": id, "created_on": time, "modified_on": time,
+                    "next_event_prequeue_start_time": time_or_null, "next_event_start_time": time_or_null,
+                }),
+            ),
+        ),
+        ("EventSettings", object(EVENT, &event, false, true)),
+        ("EventChange", object(EVENT, &[], false, true)),
+        (
+            "Event",
+            answered(
+                object(EVENT, &event, true, true),
+                json!({
+                    "id": id, "created_on": time, "modified_on": time,
+                }),
+            ),
+        ),
+        ("RuleSettings", object(RULE, &rule, false, false)),
+        (
+            "RuleOrRules",
+            json!({ "anyOf": [reference("RuleSettings"), list_or_one("[RuleSettings]")] }),
+        ),
+        ("RuleChange", change),
+        (
+            "Rule",
+            answered(
+                object(RULE, &rule, true, false),
+                json!({
+                    "id": id, "version": text, "last_updated": time,
+                }),
+            ),
+        ),
+        ("SettingsChange", object(SETTINGS, &[], false, false)),
+        ("Settings", object(SETTINGS, &[], true, false)),
+        (
+            "Route",
+            json!({
+                "type": "object", "additionalProperties": false,
+                "properties": { "host": text, "path": { "type": "string", "default": "/" } },
+            }),
+        ),
+        (
+            "CookieAttributes",
+            json!({
+                "type": "object", "additionalProperties": false,
+                "properties": {
+                    "samesite": { "type": "string", "enum": ["auto", "lax", "none", "strict"], "default": "auto" },
+                    "secure": { "type": "string", "enum": ["auto", "always", "never"], "default": "auto" },
+                },
+            }),
+        ),
+        ("Deleted", all(json!({ "id": text }))),
+        (
+            "Status",
+            all(json!({
+                "status": { "type": "string", "enum": ["event_prequeueing", "not_queueing", "queueing", "suspended"] },
+                "event_id": text, "estimated_queued_users": count,
+                "estimated_total_active_users": count, "max_estimated_time_minutes": count,
+                "active_users": count, "admitted_last_minute": count, "called_users": count,
+                "as_of": time,
+            })),
+        ),
+        (
+            "Place",
+            all(json!({
+                "number": number, "called": flag, "users_ahead": count_or_null,
+                "estimated_time_minutes": count_or_null, "revoked": flag, "as_of": time,
+            })),
+        ),
+        (
+            "PreviewPage",
+            json!({
+                "type": "object", "required": ["custom_html"], "additionalProperties": false,
+                "properties": { "custom_html": { "type": "string", "maxLength": 1_048_576 } },
+            }),
+        ),
+        (
+            "Preview",
+            all(json!({ "preview_url": { "type": "string", "format": "uri" } })),
+        ),
+        (
+            "Change",
+            all(json!({
+                "version": number, "at": time, "by": text, "action": text, "to": text,
+                "fields": { "type": "array", "items": {
+                    "type": "object", "required": ["field"],
+                    "properties": { "field": text, "from": text, "to": text },
                 }},
-                "messages": { "type": "array" },
-                "result": { "type": "null" },
-            },
-        },
-    })
+            })),
+        ),
+        (
+            "Export",
+            all(json!({
+                "version": count, "rooms_toml": text,
+                "templates": { "type": "object", "additionalProperties": text },
+            })),
+        ),
+        ("Key", all(json!({ "id": text, "signs": flag }))),
+        (
+            "Message",
+            all(json!({ "code": { "type": "integer", "minimum": 1000 }, "message": text })),
+        ),
+        (
+            "Refusal",
+            json!({
+                "type": "object",
+                "required": ["success", "errors", "messages", "result"],
+                "properties": {
+                    "success": { "const": false },
+                    "errors": { "type": "array", "minItems": 1, "items": {
+                        "type": "object", "required": ["code", "message"],
+                        "properties": {
+                            "code": { "type": "integer", "minimum": 1000 }, "message": text,
+                            "source": { "type": "object", "properties": { "pointer": text } },
+                        },
+                    }},
+                    "messages": { "type": "array" },
+                    "result": { "type": "null" },
+                },
+            }),
+        ),
+    ];
+    schemas
+        .into_iter()
+        .map(|(name, schema)| (name.to_owned(), schema))
+        .collect()
 }
 
 const ID: &str = "0000000000000000000000000000000a";
