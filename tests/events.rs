@@ -163,9 +163,7 @@ fn at(room: &Room, seconds: i64) -> Room {
     } else {
         START + span
     };
-    Timeline::new(room)
-        .at(Moment::from_millis(now.as_millis()))
-        .clone()
+    Room::clone(Timeline::new(room).at(Moment::from_millis(now.as_millis())))
 }
 
 #[test]

@@ -10,11 +10,17 @@ pub mod api;
 pub mod audit;
 mod compile;
 mod configuration;
+pub mod currency;
 mod embedded;
 mod export;
 mod fields;
+pub mod keeper;
+pub mod message;
+pub mod publication;
 mod published;
 pub mod rate;
+pub mod rows;
+pub mod version;
 
 pub use self::compile::{Surroundings, Uncompiled};
 pub use self::configuration::{

@@ -29,6 +29,13 @@ pub struct Site {
 pub struct RoomId(pub(super) String);
 
 impl RoomId {
+    /// The id of these digits; none for any other text.
+    pub fn read(digits: &str) -> Option<Self> {
+        let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        let is_id = digits.len() == 32 && digits.bytes().all(hex);
+        is_id.then(|| Self(digits.to_owned()))
+    }
+
     /// The 32 hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0

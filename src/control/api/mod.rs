@@ -32,6 +32,7 @@ use super::configuration::{Configuration, Declared};
 use super::published::Published;
 use super::rate::Buckets;
 use crate::page::timestamp::iso8601;
+use crate::site::room::Room;
 use crate::site::timeline::Timeline;
 use crate::time::Instant;
 
@@ -279,7 +280,7 @@ fn ask(
     let room = rooms.find(|room| room.id.as_str() == id);
     let room = Timeline::new(&room.ok_or_else(Refusal::not_found)?);
     let now = crate::site::moment::Moment::from_millis(call.now.as_millis());
-    let room = room.at(now).clone();
+    let room = Room::clone(room.at(now));
     Ok(Outcome::Room(Box::new(RoomCall { room, ask })))
 }
 
