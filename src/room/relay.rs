@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use super::figures::counts::Counts;
 use super::message::{Message, Request, Response, VERSION};
 use super::news::{Headline, News};
 use super::number::TicketNumber;
@@ -37,6 +38,8 @@ pub struct Relay<A> {
     returns: Vec<TicketNumber>,
     /// Requests of edges since the last one to the room.
     gathered: u32,
+    /// What edges have counted, likewise.
+    counts: Counts,
     last_call: Instant,
 }
 
@@ -58,6 +61,7 @@ impl<A> Default for Relay<A> {
             polls: Vec::new(),
             returns: Vec::new(),
             gathered: 0,
+            counts: Counts::default(),
             last_call: Instant::default(),
         }
     }
@@ -68,6 +72,7 @@ impl<A> Relay<A> {
     pub fn hear(&mut self, request: Request, from: A, now: Instant) -> Option<(Response, A)> {
         // A relay may stand before another one.
         self.gathered = self.gathered.saturating_add(request.gathered.max(1));
+        self.counts.add(request.counts);
         note(&mut self.polls, &request.polled, request.polls.iter());
         note(&mut self.returns, &request.returned, request.returns.iter());
         if request.messages.is_empty()
@@ -125,6 +130,7 @@ impl<A> Relay<A> {
             messages,
             knows: known.map(|known| known.stamp()),
             gathered: std::mem::take(&mut self.gathered),
+            counts: std::mem::take(&mut self.counts),
             ..Request::default()
         };
         let reads = known.map_or(0, |known| known.reads);

@@ -9,7 +9,8 @@ use wasm_bindgen_futures::JsFuture;
 use worker::Env;
 
 use super::isolate::Isolate;
-use super::{binding, clock};
+use super::{binding, clock, log};
+use crate::log::{Entry, clean};
 use crate::room::message::{Message, Reply, Request, Response, VERSION};
 use crate::room::snapshot::Snapshot;
 use crate::site::room::RoomId;
@@ -135,7 +136,8 @@ async fn travel(
         match send(env, RELAYS, relay, request, patience * RELAYS_THIRDS / 3).await {
             Ok(response) => return Ok(response),
             Err(error) => {
-                worker::console_warn!("relay {relay}: {error}");
+                let reason = clean(&error.to_string());
+                log::write(&Entry::RelayFailed { relay, reason });
                 let now = clock::now();
                 way.isolate.memory(way.index, |room| room.relay_fail(now));
             }

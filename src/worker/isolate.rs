@@ -10,10 +10,11 @@ use std::sync::Arc;
 use worker::Env;
 
 use super::call::Unanswered;
-use super::clock;
+use super::{clock, log};
 use crate::gate::keys::Keys;
 use crate::gate::memory::Memory;
 use crate::gate::route::Routes;
+use crate::log::{Entry, clean};
 use crate::packed;
 use crate::page::Pages;
 use crate::room::snapshot::Snapshot;
@@ -125,7 +126,11 @@ impl Isolate {
             .rooms
             .get(room)
             .map_or("", |room| room.name.as_str());
-        worker::console_warn!("room {name}: {error}");
-        self.memory(room, |memory| memory.fail(clock::now()));
+        let reason = clean(&error.to_string());
+        log::write(&Entry::RoomFailed { room: name, reason });
+        self.memory(room, |memory| {
+            memory.counts.room_failed = memory.counts.room_failed.saturating_add(1);
+            memory.fail(clock::now());
+        });
     }
 }

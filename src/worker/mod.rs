@@ -12,6 +12,7 @@ mod edge;
 mod forward;
 mod headers;
 mod isolate;
+mod log;
 mod object;
 mod passage;
 #[cfg(feature = "planted-panic")]
@@ -20,6 +21,7 @@ mod random;
 mod relay_object;
 mod renewal;
 mod reserve;
+mod room_figures;
 mod room_object;
 mod url;
 
@@ -76,7 +78,7 @@ fn enter(
     let ctx = Context::new(ctx);
     let covered = Covered::look(isolate, room, keys, &matched, request);
     if covered.may_pass_at_once(&matched) {
-        covered.refresh_if_due(&env, &ctx, false);
+        covered.note_passage(&env, &ctx);
         return handed_on(isolate, covered.into_request());
     }
     let mut prepared = covered.prepare(&url, &matched);

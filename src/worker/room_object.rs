@@ -28,30 +28,43 @@
 //! (`room::ledger::journal`). A new checkpoint is written whole before the old one and the rows that
 //! it replaces are deleted, so that a write that fails half-way leaves the old state in force.
 //!
+//! # Figures
+//!
+//! A minute that has ended is stored with the first batch after it (`room_figures`). An alarm sees
+//! to it that there is such a batch, while anybody is in the room or in line. `tell` answers what an
+//! operator asks (`room::figures::told`).
+//!
 //! [`Storage::sync`]: worker::Storage::sync
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::spawn_local;
+use wasm_bindgen_futures::{JsFuture, future_to_promise, spawn_local};
 use worker::worker_sys::DurableObjectState;
 use worker::{Delay, Env, SqlStorage, SqlStorageValue, State, Storage};
 
 use super::binding::Answer;
+use super::room_figures::Figures;
 use super::{clock, object};
 use crate::packed;
+use crate::room::figures::told::{self, Question, Totals};
 use crate::room::ledger::Ledger;
 use crate::room::ledger::book::Book;
 use crate::room::ledger::journal::{self, Row};
-use crate::room::message::{Request, Response, Writer};
+use crate::room::message::{Request, Response, VERSION, Writer};
 use crate::room::number::Incarnation;
 use crate::room::policy::Policy;
 use crate::room::seed::Seed;
+use crate::room::snapshot::Snapshot;
+use crate::room::status::Status;
+use crate::site::moment::Moment;
 use crate::site::timeline::Timeline;
+use crate::time::Instant;
 
 /// A checkpoint is written when the journal has grown to this many bytes, or to the size of the last
 /// checkpoint if that is more: so rows are rewritten once on average.
@@ -90,6 +103,7 @@ struct Inner {
     ledger: RefCell<Option<Kept>>,
     heard: RefCell<Vec<Heard>>,
     batching: Cell<bool>,
+    figures: Figures,
 }
 
 /// The ledger, and how much was stored since its checkpoint.
@@ -103,7 +117,7 @@ struct Kept {
 impl Room {
     /// The runtime makes one for the name that is called.
     #[wasm_bindgen(constructor)]
-    pub fn new(state: DurableObjectState, _env: Env) -> Self {
+    pub fn new(state: DurableObjectState, env: Env) -> Self {
         let state = State::from(state);
         let storage = state.storage();
         let room = state.id().name().unwrap_or_default();
@@ -115,6 +129,7 @@ impl Room {
                 .map(Timeline::new)
         });
         let inner = Inner {
+            figures: Figures::new(&env, storage.sql(), room),
             sql: storage.sql(),
             storage,
             timeline,
@@ -130,6 +145,26 @@ impl Room {
     /// A request as text; the promise is of the response as text.
     pub fn hear(&self, body: &str) -> Promise {
         object::hear(body, |body, answer| hear(&self.inner, body, answer))
+    }
+
+    /// A [`Question`] as text; the promise is of the [`told::Answer`] as text.
+    pub fn tell(&self, question: &str) -> Promise {
+        let (inner, question) = (Rc::clone(&self.inner), question.to_owned());
+        future_to_promise(AssertUnwindSafe(async move {
+            let answer = tell(&inner, &question).await;
+            let answer = answer.map_err(|error| js_sys::Error::new(&error))?;
+            Ok(answer.into())
+        }))
+    }
+
+    /// The alarm: a minute has ended, and nobody may have said so. Fails never, since all that would
+    /// be repeated is said with the next request.
+    pub fn alarm(&self) -> Promise {
+        let inner = Rc::clone(&self.inner);
+        future_to_promise(AssertUnwindSafe(async move {
+            let _ = look(&inner).await;
+            Ok(JsValue::UNDEFINED)
+        }))
     }
 
     /// The same by HTTP.
@@ -150,6 +185,49 @@ fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
         Ok(Err(message)) => answer.fail(&message),
         Err(_panic) => answer.fail("the room failed on this request"),
     }
+}
+
+/// The room as of now, by a request that asks for nothing else.
+async fn look(inner: &Rc<Inner>) -> Result<Arc<Snapshot>, String> {
+    let request = Request {
+        version: VERSION,
+        ..Request::default()
+    };
+    let body = serde_json::to_string(&request).map_err(|error| error.to_string())?;
+    let heard = object::hear(&body, |body, answer| hear(inner, body, answer));
+    let answer = JsFuture::from(heard).await;
+    let answer = answer.map_err(|error| String::from(js_sys::Error::from(error).message()))?;
+    let response: Response = serde_json::from_str(&answer.as_string().unwrap_or_default())
+        .map_err(|error| error.to_string())?;
+    let missing = || "no snapshot".to_owned();
+    response.snapshot.ok_or_else(missing)
+}
+
+async fn tell(inner: &Rc<Inner>, question: &str) -> Result<String, String> {
+    let question: Question = serde_json::from_str(question).map_err(|error| error.to_string())?;
+    let snapshot = look(inner).await?;
+    let timeline = inner.timeline.as_ref().ok_or("no such room")?;
+    let status = || {
+        let now = Moment::from_millis(snapshot.taken.as_millis());
+        Status::of(timeline.at(now), &snapshot)
+    };
+    let answer = match question {
+        Question::Status => told::Answer::Status(status()),
+        Question::Series(window) => {
+            told::Answer::Series(window.answer(inner.figures.rows(&window)?))
+        }
+        Question::Totals => {
+            let mut kept = inner.ledger.borrow_mut();
+            let kept = kept.as_mut().ok_or("the room is being read anew")?;
+            let recorder = kept.ledger.recorder();
+            told::Answer::Totals(Box::new(Totals {
+                status: status(),
+                since: recorder.since(),
+                tally: recorder.totals(),
+            }))
+        }
+    };
+    serde_json::to_string(&answer).map_err(|error| error.to_string())
 }
 
 fn understand(inner: &Inner, body: &str) -> Result<Request, String> {
@@ -192,7 +270,7 @@ async fn run_batches(inner: Rc<Inner>) {
                 }
             }
             Err(message) => {
-                worker::console_error!("room: {message}");
+                inner.figures.batch_failed(&message);
                 answers.iter().for_each(|answer| answer.fail(&message));
             }
         }
@@ -213,6 +291,8 @@ impl Drop for Batching {
 struct Committed {
     responses: Vec<Response>,
     stored: bool,
+    /// When the object's alarm shall ring.
+    alarm: Option<Instant>,
 }
 
 impl Inner {
@@ -240,18 +320,33 @@ impl Inner {
         let batch = kept.ledger.batch(now, &policy, requests);
         #[cfg(feature = "planted-panic")]
         super::planted::in_batch();
-        let stored = fresh || batch.row.is_some();
-        if let Some(row) = &batch.row {
+        let minutes = kept.ledger.recorder().take_finished();
+        let row = match batch.row {
+            None if !minutes.is_empty() => Some(kept.ledger.mark()),
+            row => row,
+        };
+        let stored = fresh || row.is_some();
+        if let Some(row) = &row {
             self.store(&mut kept, row)?;
         }
+        let settings = timeline.at(Moment::from_millis(now.as_millis()));
+        self.figures.keep(&settings.name, &minutes);
+        let alarm = self.figures.arm(kept.ledger.recorder().due());
         self.ledger.replace(Some(kept));
         Ok(Committed {
             responses: batch.responses,
             stored,
+            alarm,
         })
     }
 
     async fn settle(&self, committed: Committed) -> Result<Vec<Response>, String> {
+        if let Some(alarm) = committed.alarm {
+            let alarm = i64::try_from(alarm.as_millis()).unwrap_or(i64::MAX);
+            if let Err(error) = self.storage.set_alarm(alarm).await {
+                self.figures.lost(&error.to_string());
+            }
+        }
         if committed.stored
             && let Err(error) = self.storage.sync().await
         {
