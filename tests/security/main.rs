@@ -11,4 +11,5 @@ mod cors;
 mod forged_leave;
 mod forged_token;
 mod replay;
+mod revoked_pass;
 mod support;

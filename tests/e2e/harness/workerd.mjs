@@ -50,14 +50,18 @@ export class Workerd {
    *   folder, or else of the project's.
    * @param {string} [options.rooms] The build whose objects the rooms are, if it is another one:
    *   as it is for some minutes after a deployment.
+   * @param {boolean} [options.edges] The rooms are those of a second edge of the same build, which listens
+   *   at `ports.edge`; a Worker at `ports.probe` calls their methods (`tell`, `hear`), as the API would.
    */
-  static async start(origin, { vars = {}, switchable = false, built = BUILT, rooms = undefined } = {}) {
+  static async start(origin, options = {}) {
+    const { vars = {}, switchable = false, built = BUILT, edges = false } = options;
+    const { rooms = edges ? built : undefined } = options;
     const workerd = new Workerd();
     workerd.#origin = origin;
-    workerd.#options = { vars: { ...VARS, ...vars }, switchable };
+    workerd.#options = { vars: { ...VARS, ...vars }, switchable, edges };
     workerd.folder = mkdtempSync(join(tmpdir(), 'anteroom-e2e-'));
     for (const name of ['storage', 'storage-of-the-edge']) mkdirSync(join(workerd.folder, name));
-    copyFileSync(join(here, 'switch.mjs'), join(workerd.folder, 'switch.mjs'));
+    for (const name of ['switch.mjs', 'probe.mjs']) copyFileSync(join(here, name), join(workerd.folder, name));
     workerd.deploy(built, rooms);
     await workerd.restart();
     return workerd;
@@ -93,14 +97,14 @@ export class Workerd {
     for (const stream of [this.process.stdout, this.process.stderr]) {
       createInterface(stream).on('line', (line) => this.log.push(line));
     }
-    const listening = (async () => {
-      for await (const line of createInterface(this.process.stdio[3])) {
-        const event = JSON.parse(line);
-        if (event.event === 'listen' && event.socket === 'http') return event.port;
-      }
-      return undefined;
-    })();
-    this.port = await listening;
+    this.ports = {};
+    const expected = this.#options.edges ? 3 : 1;
+    for await (const line of createInterface(this.process.stdio[3])) {
+      const event = JSON.parse(line);
+      if (event.event === 'listen') this.ports[event.socket] = event.port;
+      if (Object.keys(this.ports).length === expected) break;
+    }
+    this.port = this.ports.http;
     if (!this.port) throw new Error(`workerd does not start:\n${this.log.join('\n')}`);
   }
 
@@ -109,6 +113,20 @@ export class Workerd {
     const { exitCode, signalCode } = this.process;
     if (exitCode === null && signalCode === null) return undefined;
     return `workerd has ended by itself (${signalCode ?? exitCode}):\n${this.log.slice(-20).join('\n')}`;
+  }
+
+  /**
+   * Calls a method of a room's object, by the room's id (`edges`).
+   *
+   * @returns {Promise<object>} The answer.
+   */
+  async callRoom(method, room, message) {
+    const path = `/${method}/${room}`;
+    const body = JSON.stringify(message);
+    const response = await fetch(`http://127.0.0.1:${this.ports.probe}${path}`, { method: 'POST', body });
+    const text = await response.text();
+    if (!response.ok) throw new Error(text);
+    return JSON.parse(text);
   }
 
   /** The end without warning. */
@@ -160,7 +178,11 @@ const ${name} :Workerd.Worker = (
 );`;
 }
 
-function configuration(origin, workers, { vars, switchable }) {
+const SOCKETS_OF_EDGES = `(name = "edge", address = "127.0.0.1:0", service = "rooms",
+     http = (forwardedProtoHeader = "X-Forwarded-Proto")),
+    (name = "probe", address = "127.0.0.1:0", service = "probe"),`;
+
+function configuration(origin, workers, { vars, switchable, edges }) {
   const elsewhere = switchable ? 'switch' : workers.rooms && 'rooms';
   const names = Object.keys(workers);
   // Rooms are kept in one place, whichever Worker's they are.
@@ -174,14 +196,21 @@ const config :Workerd.Config = (
   services = [
     ${services.join('\n    ')}
     ${switchable ? '(name = "switch", worker = .switch),' : ''}
+    ${edges ? '(name = "probe", worker = .probe),' : ''}
     (name = "origin", external = (address = "127.0.0.1:${origin}", http = ())),
   ],
   sockets = [
     (name = "http", address = "127.0.0.1:0", service = "main",
      http = (forwardedProtoHeader = "X-Forwarded-Proto")),
+    ${edges ? SOCKETS_OF_EDGES : ''}
   ],
 );
 ${names.map((name) => worker(name, workers[name], vars, name === 'main' ? elsewhere : undefined)).join('\n')}
+const probe :Workerd.Worker = (
+  modules = [(name = "probe.mjs", esModule = embed "probe.mjs")],
+  compatibilityDate = "2026-11-01",
+  bindings = [(name = "ROOM", durableObjectNamespace = (className = "Room", serviceName = "rooms"))],
+);
 const switch :Workerd.Worker = (
   modules = [(name = "switch.mjs", esModule = embed "switch.mjs")],
   compatibilityDate = "2026-11-01",
