@@ -5,6 +5,7 @@
 //! After every batch it is judged by a [`Reference`], which knows nothing of the ledger's data
 //! structures.
 
+mod figures;
 mod methods;
 mod reference;
 mod revocation;
