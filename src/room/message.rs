@@ -15,6 +15,7 @@ use super::number::{Incarnation, TicketId, TicketNumber};
 use super::numbers::Numbers;
 use super::position::Position;
 use super::snapshot::{READS_SETS, Snapshot, Stamp};
+use crate::control::version::Version;
 use crate::time::Instant;
 
 /// The version of the bodies. A reader refuses a larger one.
@@ -53,6 +54,9 @@ pub struct Request {
     /// What this edge has counted since its last report. A room of before does not read it.
     #[serde(default, skip_serializing_if = "Counts::is_zero")]
     pub counts: Counts,
+    /// The configuration that the sender goes by. A room that goes by an older one asks for it.
+    #[serde(default, skip_serializing_if = "Version::is_embedded")]
+    pub configuration: Version,
 }
 
 fn is_zero(value: &u32) -> bool {

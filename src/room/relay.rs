@@ -13,6 +13,7 @@ use super::message::{Message, Request, Response, VERSION};
 use super::news::{Headline, News};
 use super::number::TicketNumber;
 use super::snapshot::{Snapshot, Stamp};
+use crate::control::version::Version;
 use crate::time::{Instant, Span};
 
 /// Who wants a snapshot and nothing else gets the one that is known while it is younger than this.
@@ -40,6 +41,8 @@ pub struct Relay<A> {
     gathered: u32,
     /// What edges have counted, likewise.
     counts: Counts,
+    /// The newest configuration that any of them knows.
+    configuration: Version,
     last_call: Instant,
 }
 
@@ -62,6 +65,7 @@ impl<A> Default for Relay<A> {
             returns: Vec::new(),
             gathered: 0,
             counts: Counts::default(),
+            configuration: Version::EMBEDDED,
             last_call: Instant::default(),
         }
     }
@@ -73,6 +77,7 @@ impl<A> Relay<A> {
         // A relay may stand before another one.
         self.gathered = self.gathered.saturating_add(request.gathered.max(1));
         self.counts.add(request.counts);
+        self.configuration = self.configuration.max(request.configuration);
         note(&mut self.polls, &request.polled, request.polls.iter());
         note(&mut self.returns, &request.returned, request.returns.iter());
         if request.messages.is_empty()
@@ -131,6 +136,7 @@ impl<A> Relay<A> {
             knows: known.map(|known| known.stamp()),
             gathered: std::mem::take(&mut self.gathered),
             counts: std::mem::take(&mut self.counts),
+            configuration: self.configuration,
             ..Request::default()
         };
         let reads = known.map_or(0, |known| known.reads);

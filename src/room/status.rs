@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::snapshot::Snapshot;
+use crate::page::timestamp::iso8601;
 use crate::site::room::{QueueingMethod, Room};
 use crate::time::Span;
 
@@ -38,10 +39,12 @@ pub struct Status {
     pub active_users: u32,
     /// Admissions of the last 60 seconds: exact.
     pub admitted_last_minute: u32,
+    /// Of those in line, how many were called: an estimate.
+    pub called_users: u32,
     /// Whether the line is so long that newcomers get no number.
     pub queue_is_full: bool,
-    /// The room's time of all these: milliseconds since the Unix epoch.
-    pub as_of: u64,
+    /// The room's time of all these, in ISO 8601.
+    pub as_of: String,
 }
 
 impl Status {
@@ -67,8 +70,9 @@ impl Status {
             max_estimated_time_minutes: longest_wait(room, snapshot, queued).map_or(0, minutes),
             active_users: snapshot.active,
             admitted_last_minute: snapshot.admitted_last_minute,
+            called_users: snapshot.called,
             queue_is_full: snapshot.full,
-            as_of: snapshot.taken.as_millis(),
+            as_of: iso8601(snapshot.taken),
         }
     }
 }

@@ -71,11 +71,6 @@ function object(name) {
       return this.#call("fetch", request);
     }
 
-    /** A question of the operator's as text, by RPC. Rooms alone have an answer. */
-    tell(question) {
-      return this.#call("tell", question);
-    }
-
     /** What the object has set itself. */
     alarm() {
       return this.#call("alarm");
@@ -85,3 +80,4 @@ function object(name) {
 
 export const Room = object("Room");
 export const Relay = object("Relay");
+export const Control = object("Control");

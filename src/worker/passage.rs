@@ -24,7 +24,7 @@ impl Prepared {
     ) -> Result<Response, JsValue> {
         let standing = now_holds.or(self.covered.standing());
         self.note_passage();
-        let response = forward::and_wait(self.covered.isolate, self.outgoing(standing)?).await;
+        let response = forward::and_wait(&self.covered.isolate, self.outgoing(standing)?).await;
         let response = response.unwrap_or_else(|error| self.no_answer(&error));
         self.hand_back(env, response, standing, now_holds).await
     }
@@ -47,7 +47,7 @@ impl Prepared {
             return self.pass(env, None).await;
         };
         self.note_passage();
-        let origin = forward::and_wait(self.covered.isolate, self.outgoing(standing)?);
+        let origin = forward::and_wait(&self.covered.isolate, self.outgoing(standing)?);
         let renewal = Renewal {
             env,
             ctx,
@@ -84,7 +84,7 @@ impl Prepared {
             fields.push(("Cookie", cookie::strip(&cookies, &room.cookie.name)));
         }
         if room.origin_assertion
-            && let Some(Ok(keys)) = &isolate.origin_keys
+            && let Some(keys) = isolate.origin_keys()
             && let Some(Standing::Admitted { number, .. }) = standing
         {
             let assertion = assertion::assert_admitted(keys, &room.name, number, *now);
@@ -113,7 +113,7 @@ impl Prepared {
             index,
             room,
             ..
-        } = self.covered;
+        } = &self.covered;
         if !room.revoke_enabled || response.status() == 101 {
             return self.with_pass(response, now_holds);
         }
@@ -138,8 +138,8 @@ impl Prepared {
             revoked: true,
         };
         match call::ask(env, &self.covered.way(), leave, None, ARRIVAL_PATIENCE).await {
-            Ok((_, snapshot)) => isolate.heard(index, snapshot),
-            Err(error) => isolate.unheard(index, &error),
+            Ok((_, snapshot)) => isolate.heard(*index, snapshot),
+            Err(error) => isolate.unheard(*index, &error),
         }
         forward::with_cookie(&response, &self.no_cookie())
     }

@@ -7,7 +7,7 @@ import { Visitor } from '../e2e/harness/client.mjs';
 import { stage } from '../e2e/harness/stage.mjs';
 import { until } from '../e2e/harness/until.mjs';
 
-const { server } = await stage({ edges: true });
+const { server } = await stage({ probe: true });
 
 /** The alarm rings a second after the minute. */
 const AT_MOST = { within: 75_000, every: 1_000 };
@@ -21,7 +21,7 @@ test('the minute in which somebody came is kept, and outlasts a kill', async () 
   const room = visitor.claims(url).aud.split('.')[0];
   const points = async (step) => {
     const window = { since: begin, until: Date.now() + 1, step };
-    return (await server.callRoom('tell', room, { series: window })).series.points;
+    return (await server.ask(room, { series: window })).series.points;
   };
   // Nothing but the alarm says that the minute is over until this is asked, which is the same to the
   // room; so the object is killed as soon as the next minute has begun, and then asked.

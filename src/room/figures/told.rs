@@ -10,6 +10,9 @@ use super::tally::Tally;
 use crate::room::status::Status;
 use crate::time::Instant;
 
+/// What a question to a room's object begins with, before its JSON.
+pub const QUESTION: &str = "question ";
+
 /// What a room is asked.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -74,7 +74,8 @@ fn a_line_is_told_with_the_wait_of_its_last() {
             "event_id": "", "status": "queueing",
             "estimated_queued_users": 120, "estimated_total_active_users": 10,
             "max_estimated_time_minutes": 12,
-            "active_users": 10, "admitted_last_minute": 4, "queue_is_full": false, "as_of": 1000,
+            "active_users": 10, "admitted_last_minute": 4, "called_users": 20, "queue_is_full": false,
+            "as_of": "1970-01-01T00:00:01.000Z",
         })
     );
 }

@@ -1,11 +1,10 @@
-// Runs in the runtime: calls a method of a room's object, as the Worker itself would: the path is the
-// method and the room's id, the body what the method is given.
+// Runs in the runtime: says to a room's object, by the room's id in the path, what is sent to it.
 
 export default {
   async fetch(request, env) {
-    const [, method, room] = new URL(request.url).pathname.split('/');
+    const room = new URL(request.url).pathname.slice(1);
     try {
-      return new Response(await env.ROOM.getByName(room)[method](await request.text()));
+      return new Response(await env.ROOM.getByName(room).hear(await request.text()));
     } catch (error) {
       return new Response(error.message, { status: 503 });
     }

@@ -46,19 +46,25 @@ export class Workerd {
    * @param {Record<string, string | null>} [options.vars] Added to the bindings; `null` leaves one out.
    * @param {boolean} [options.switchable] Each call to a room or relay first asks the origin whether
    *   it is up (`origin.rooms`, `origin.relays`), so that a test can cut them off.
+   * @param {import('./copies.mjs').Copies} [options.copies] What the runtime has as its cache and as the
+   *   KV namespace CONFIG.
+   * @param {number} [options.isolates] So many Workers of the same code and the same objects, each with
+   *   a port of its own (`ports`): isolates of their own, as a data centre has them.
    * @param {string} [options.built] The build to run. Its objects are those of the wrangler.toml in its
    *   folder, or else of the project's.
+   * @param {boolean} [options.probe] A Worker beside calls rooms (`ask`, `say`).
    * @param {string} [options.rooms] The build whose objects the rooms are, if it is another one:
    *   as it is for some minutes after a deployment.
-   * @param {boolean} [options.edges] The rooms are those of a second edge of the same build, which listens
-   *   at `ports.edge`; a Worker at `ports.probe` calls their methods (`tell`, `hear`), as the API would.
    */
-  static async start(origin, options = {}) {
-    const { vars = {}, switchable = false, built = BUILT, edges = false } = options;
-    const { rooms = edges ? built : undefined } = options;
+  static async start(
+    origin,
+    options = {},
+  ) {
+    const { vars = {}, switchable = false, copies = undefined, isolates = 1, probe = false } = options;
+    const { built = BUILT, rooms = undefined } = options;
     const workerd = new Workerd();
     workerd.#origin = origin;
-    workerd.#options = { vars: { ...VARS, ...vars }, switchable, edges };
+    workerd.#options = { vars: { ...VARS, ...vars }, switchable, copies, isolates, probe };
     workerd.folder = mkdtempSync(join(tmpdir(), 'anteroom-e2e-'));
     for (const name of ['storage', 'storage-of-the-edge']) mkdirSync(join(workerd.folder, name));
     for (const name of ['switch.mjs', 'probe.mjs']) copyFileSync(join(here, name), join(workerd.folder, name));
@@ -72,6 +78,10 @@ export class Workerd {
     this.#install('main', built);
     if (rooms) this.#install('rooms', rooms);
     const workers = { main: objectsOf(built), ...(rooms && { rooms: objectsOf(rooms) }) };
+    for (let i = 2; i <= this.#options.isolates; i++) {
+      this.#install(`main${i}`, built);
+      workers[`main${i}`] = workers.main;
+    }
     const text = configuration(this.#origin.port, workers, this.#options);
     writeFileSync(join(this.folder, 'config.capnp'), text);
   }
@@ -97,14 +107,18 @@ export class Workerd {
     for (const stream of [this.process.stdout, this.process.stderr]) {
       createInterface(stream).on('line', (line) => this.log.push(line));
     }
-    this.ports = {};
-    const expected = this.#options.edges ? 3 : 1;
-    for await (const line of createInterface(this.process.stdio[3])) {
-      const event = JSON.parse(line);
-      if (event.event === 'listen') this.ports[event.socket] = event.port;
-      if (Object.keys(this.ports).length === expected) break;
-    }
-    this.port = this.ports.http;
+    const listening = (async () => {
+      const ports = {};
+      for await (const line of createInterface(this.process.stdio[3])) {
+        const event = JSON.parse(line);
+        if (event.event === 'listen') ports[event.socket] = event.port;
+        if (Object.keys(ports).length === this.#options.isolates + Number(this.#options.probe)) break;
+      }
+      this.probe = ports.probe;
+      return Array.from({ length: this.#options.isolates }, (_, i) => ports[i === 0 ? 'http' : `http${i + 1}`]);
+    })();
+    this.ports = await listening;
+    this.port = this.ports[0];
     if (!this.port) throw new Error(`workerd does not start:\n${this.log.join('\n')}`);
   }
 
@@ -115,15 +129,18 @@ export class Workerd {
     return `workerd has ended by itself (${signalCode ?? exitCode}):\n${this.log.slice(-20).join('\n')}`;
   }
 
-  /**
-   * Calls a method of a room's object, by the room's id (`edges`).
-   *
-   * @returns {Promise<object>} The answer.
-   */
-  async callRoom(method, room, message) {
-    const path = `/${method}/${room}`;
-    const body = JSON.stringify(message);
-    const response = await fetch(`http://127.0.0.1:${this.ports.probe}${path}`, { method: 'POST', body });
+  /** Asks a room's object, by the room's id, something for its operator (`probe`). */
+  ask(room, question) {
+    return this.#tell(room, `question ${JSON.stringify(question)}`);
+  }
+
+  /** Says a request to a room's object, as an edge would. */
+  say(room, request) {
+    return this.#tell(room, JSON.stringify(request));
+  }
+
+  async #tell(room, body) {
+    const response = await fetch(`http://127.0.0.1:${this.probe}/${room}`, { method: 'POST', body });
     const text = await response.text();
     if (!response.ok) throw new Error(text);
     return JSON.parse(text);
@@ -149,17 +166,19 @@ function objectsOf(built) {
   return parse(text).durable_objects.bindings;
 }
 
-/** A Worker with its objects. `elsewhere` names the Worker whose class the binding ROOM leads to. */
-function worker(name, objects, vars, elsewhere) {
+/** A Worker with its objects. `elsewhere` names the Worker whose classes the bindings lead to. */
+function worker(name, objects, { vars, copies }, elsewhere) {
   const texts = Object.entries(vars)
     .filter(([, value]) => value !== null)
     .map(([key, value]) => `(name = "${key}", text = ${JSON.stringify(value)}),`);
   const bindings = objects.map((object) => {
-    const away = elsewhere === 'switch' || (object.name === 'ROOM' && elsewhere);
+    const away = elsewhere && (elsewhere !== 'rooms' || object.name === 'ROOM');
     const leads = away ? `(className = "${object.class_name}", serviceName = "${elsewhere}")` : `"${object.class_name}"`;
     return `(name = "${object.name}", durableObjectNamespace = ${leads}),`;
   });
-  const namespaces = objects.map(
+  if (copies) bindings.push('(name = "CONFIG", kvNamespace = "copies"),');
+  const own = name === 'main' || name === 'rooms';
+  const namespaces = (own ? objects : []).map(
     ({ class_name }) => `(className = "${class_name}", uniqueKey = "${class_name.toLowerCase()}", enableSql = true),`,
   );
   return `
@@ -171,45 +190,51 @@ const ${name} :Workerd.Worker = (
   compatibilityDate = "2026-11-01",
   globalOutbound = "origin",
   durableObjectNamespaces = [${namespaces.join(' ')}],
-  durableObjectStorage = (localDisk = "${name}-storage"),
+  ${own ? `durableObjectStorage = (localDisk = "${name}-storage"),` : ''}
+  ${copies ? 'cacheApiOutbound = "copies",' : ''}
   bindings = [
     ${[...bindings, ...texts].join('\n    ')}
   ],
 );`;
 }
 
-const SOCKETS_OF_EDGES = `(name = "edge", address = "127.0.0.1:0", service = "rooms",
-     http = (forwardedProtoHeader = "X-Forwarded-Proto")),
-    (name = "probe", address = "127.0.0.1:0", service = "probe"),`;
-
-function configuration(origin, workers, { vars, switchable, edges }) {
-  const elsewhere = switchable ? 'switch' : workers.rooms && 'rooms';
+function configuration(origin, workers, options) {
+  const { switchable, copies, isolates, probe } = options;
+  const elsewhere = switchable ? 'switch' : workers.rooms ? 'rooms' : undefined;
   const names = Object.keys(workers);
   // Rooms are kept in one place, whichever Worker's they are.
   const disk = (name) => (name === 'rooms' || !workers.rooms ? 'storage' : 'storage-of-the-edge');
+  const own = (name) => name === 'main' || name === 'rooms';
   const services = names.map(
     (name) => `(name = "${name}", worker = .${name}),
-    (name = "${name}-storage", disk = (path = "${disk(name)}", writable = true)),`,
+    ${own(name) ? `(name = "${name}-storage", disk = (path = "${disk(name)}", writable = true)),` : ''}`,
   );
+  // An isolate beside the first has the objects of the first.
+  const leads = (name) => (own(name) ? name === 'main' && elsewhere : (elsewhere ?? 'main'));
+  const sockets = Array.from({ length: isolates }, (_, i) => {
+    const number = i === 0 ? '' : i + 1;
+    return `(name = "http${number}", address = "127.0.0.1:0", service = "main${number}",
+     http = (forwardedProtoHeader = "X-Forwarded-Proto")),`;
+  });
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     ${services.join('\n    ')}
+    ${copies ? `(name = "copies", external = (address = "127.0.0.1:${copies.port}", http = ())),` : ''}
     ${switchable ? '(name = "switch", worker = .switch),' : ''}
-    ${edges ? '(name = "probe", worker = .probe),' : ''}
+    ${probe ? '(name = "probe", worker = .probe),' : ''}
     (name = "origin", external = (address = "127.0.0.1:${origin}", http = ())),
   ],
   sockets = [
-    (name = "http", address = "127.0.0.1:0", service = "main",
-     http = (forwardedProtoHeader = "X-Forwarded-Proto")),
-    ${edges ? SOCKETS_OF_EDGES : ''}
+    ${sockets.join('\n    ')}
+    ${probe ? '(name = "probe", address = "127.0.0.1:0", service = "probe"),' : ''}
   ],
 );
-${names.map((name) => worker(name, workers[name], vars, name === 'main' ? elsewhere : undefined)).join('\n')}
+${names.map((name) => worker(name, workers[name], options, leads(name))).join('\n')}
 const probe :Workerd.Worker = (
   modules = [(name = "probe.mjs", esModule = embed "probe.mjs")],
   compatibilityDate = "2026-11-01",
-  bindings = [(name = "ROOM", durableObjectNamespace = (className = "Room", serviceName = "rooms"))],
+  bindings = [(name = "ROOM", durableObjectNamespace = (className = "Room", serviceName = "main"))],
 );
 const switch :Workerd.Worker = (
   modules = [(name = "switch.mjs", esModule = embed "switch.mjs")],
@@ -218,11 +243,13 @@ const switch :Workerd.Worker = (
   durableObjectNamespaces = [
     (className = "Room", uniqueKey = "switch"),
     (className = "Relay", uniqueKey = "switch-relay"),
+    (className = "Control", uniqueKey = "switch-control"),
   ],
   durableObjectStorage = (inMemory = void),
   bindings = [
     (name = "ROOM", durableObjectNamespace = (className = "Room", serviceName = "main")),
     (name = "RELAY", durableObjectNamespace = (className = "Relay", serviceName = "main")),
+    (name = "CONTROL", durableObjectNamespace = (className = "Control", serviceName = "main")),
   ],
 );
 `;
