@@ -16,12 +16,13 @@ use wasm_bindgen_futures::JsFuture;
 use worker::{Context, Delay, Env};
 
 use super::isolate::Lasting;
-use super::{binding, call, clock};
+use super::{binding, call, clock, log};
 use crate::control::access::Access;
 use crate::control::currency::{Currency, Due, LOOK_DEADLINE, PATIENCE};
 use crate::control::message::Ask;
 use crate::control::publication::Publication;
 use crate::control::rate::Buckets;
+use crate::log::{Entry, clean};
 use crate::time::Instant;
 
 /// The namespace of the control object.
@@ -70,7 +71,7 @@ impl Configured {
     pub(super) fn of(env: &Env) -> Option<Self> {
         let access = access(env)?;
         if let Err(message) = &access {
-            worker::console_error!("{message}");
+            log::write(&Entry::NotSetUp { reason: message });
         }
         Some(Self {
             access: access.ok(),
@@ -129,7 +130,8 @@ async fn look(lasting: &'static Lasting, env: Env, patience: Duration) {
     let heard = newest(lasting, &env, patience).await;
     let now = clock::now();
     if let Err(message) = heard {
-        worker::console_warn!("configuration: {message}");
+        let reason = clean(&message);
+        log::write(&Entry::ConfigurationFailed { reason });
         configured.currency.borrow_mut().fail(now);
         if !configured.is_warm.get() {
             last_known(lasting, &env).await;
@@ -171,7 +173,8 @@ async fn last_known(lasting: &Lasting, env: &Env) {
     for copy in [here, afar.as_deref()].into_iter().flatten() {
         // The newer one stays, whichever comes first.
         if let Err(message) = take_in(lasting, copy) {
-            worker::console_warn!("copy of the configuration: {message}");
+            let reason = clean(&message);
+            log::write(&Entry::CopyFailed { reason });
         }
     }
 }
