@@ -17,6 +17,7 @@ use anteroom::control::api::{self, Answer, MOST_BODY, Moment, Outcome, Request, 
 use anteroom::control::rate::Buckets;
 use anteroom::control::{Configuration, Surroundings};
 use anteroom::page::language;
+use anteroom::room::figures::told::{self, Question};
 use anteroom::room::message;
 use anteroom::room::position::Position;
 use anteroom::room::snapshot::Snapshot;
@@ -61,6 +62,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             Outcome::Answer(answer) | Outcome::Changed(answer, _) => answer,
             Outcome::Room(call) => match call.sent() {
                 Sent::Request(request) => call.answer(Some(&unvisited(&request, now))),
+                Sent::Question(Question::Series(window)) => {
+                    call.told(Some(&told::Answer::Series(window.answer([]))))
+                }
                 Sent::Question(_) => call.told(None),
             },
             Outcome::Metrics(call) => call.answer(call.rooms.iter().map(|_| None).collect()),

@@ -137,7 +137,7 @@ test('settings, status and preview', async () => {
   assert.deepEqual(await client.rooms.settings.edit({ ...zone, ...on }), on);
   assert.deepEqual(await client.rooms.settings.update(zone), off);
   const status = await client.rooms.statuses.get(id, zone);
-  assert.equal(status.status, 'not_queueing');
+  assert.equal(status.status, 'suspended');
   assert.equal(status.estimated_total_active_users, 0);
   const { preview_url } = await client.rooms.page.preview({ ...zone, custom_html: '<p>{{waitTime}}</p>' });
   const page = await fetch(`${preview_url}?waitTime=35`);
