@@ -12,6 +12,10 @@ pub(super) struct Field {
     /// The default, as JSON. A field without one is left out of answers until it is set.
     pub(super) default: Option<&'static str>,
     /// Its JSON schema.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the document is written by a test")
+    )]
     pub(super) schema: &'static str,
     /// What it means, in a line.
     #[cfg_attr(

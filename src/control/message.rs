@@ -103,3 +103,47 @@ pub struct Policy {
     #[serde(default)]
     pub room: Option<Room>,
 }
+
+#[cfg(test)]
+mod tests {
+    //! As it is said between two versions of the Worker. A line here may be added, never changed.
+
+    use serde_json::{from_str, to_string};
+
+    use super::*;
+
+    #[test]
+    fn questions_are_read_as_they_were_first_written() {
+        let id = "0123456789abcdef0123456789abcdef";
+        let look = Ask::Look {
+            knows: Version(410, 7),
+        };
+        let room = Ask::Room {
+            id: RoomId::read(id).unwrap(),
+        };
+        let api = Ask::Api(Call {
+            method: "GET".into(),
+            path: "/client/v4".into(),
+            ..Call::default()
+        });
+        for (ask, text) in [
+            (look, r#"{"look":{"knows":[410,7]}}"#.to_owned()),
+            (room, format!(r#"{{"room":{{"id":"{id}"}}}}"#)),
+        ] {
+            assert_eq!(to_string(&ask).unwrap(), text);
+            assert_eq!(from_str::<Ask>(&text).unwrap(), ask);
+        }
+        let text = r#"{"api":{"method":"GET","path":"/client/v4"}}"#;
+        assert_eq!(from_str::<Ask>(text).unwrap(), api);
+    }
+
+    #[test]
+    fn a_body_that_is_too_long_is_told_to_the_api_as_such() {
+        let call = |body: Option<&str>| Call {
+            body: body.map(str::to_owned),
+            ..Call::default()
+        };
+        assert_eq!(Request::from(call(Some("{}"))).body, b"{}");
+        assert!(Request::from(call(None)).body.len() > MOST_BODY);
+    }
+}

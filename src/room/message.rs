@@ -364,6 +364,20 @@ mod tests {
     }
 
     #[test]
+    fn requests_say_which_configuration_their_sender_goes_by() {
+        let request = Request {
+            version: VERSION,
+            configuration: Version(0x19a, 7),
+            ..Request::default()
+        };
+        let text = r#"{"v":1,"configuration":[410,7]}"#;
+        assert_eq!(to_string(&request).unwrap(), text);
+        assert_eq!(from_str::<Request>(text).unwrap(), request);
+        let embedded: Request = from_str(r#"{"v":1}"#).unwrap();
+        assert!(embedded.configuration.is_embedded());
+    }
+
+    #[test]
     fn responses_of_the_version_before_are_read() {
         let before = r#"{"v":1,"replies":[{"waiting":{"number":7,"joined":null}}],"snapshot":{"incarnation":"19a","sequence":3,"taken":1800000000000,"serving":0,"issued":7,"active":0,"admitted_last_minute":0,"queueing":false,"called":0,"queued":0,"admissions_per_minute":null,"ahead":[],"provisional":false,"revoked":[]}}"#;
         let response: Response = from_str(before).unwrap();
