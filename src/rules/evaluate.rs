@@ -153,9 +153,13 @@ impl<'a> Evaluation<'a> {
                 let inside = |(first, last): &(i64, i64)| (first..=last).contains(&number);
                 ranges.iter().any(inside)
             }
-            (Scalar::Address(address), Comparison::Address { equal, address: with }) => {
-                (address == with) == *equal
-            }
+            (
+                Scalar::Address(address),
+                Comparison::Address {
+                    equal,
+                    address: with,
+                },
+            ) => (address == with) == *equal,
             (Scalar::Address(address), Comparison::InAddresses { set, .. }) => {
                 set.contains(*address)
             }
@@ -195,7 +199,9 @@ impl<'a> Evaluation<'a> {
     fn scalar(&'a self, value: &'a Value) -> Asked<Option<Scalar<'a>>> {
         match value {
             Value::Field(field, slots) => self.field(field, *slots),
-            Value::Item(list, at) => Ok(self.list(list)?.and_then(|list| list.into_iter().nth(*at))),
+            Value::Item(list, at) => {
+                Ok(self.list(list)?.and_then(|list| list.into_iter().nth(*at)))
+            }
             Value::Call(function, arguments) => {
                 let Some((first, others)) = arguments.split_first() else {
                     return Ok(None);

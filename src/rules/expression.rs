@@ -34,15 +34,24 @@ pub(super) enum Test {
 pub(super) enum Comparison {
     Text(Order, String),
     Integer(Order, i64),
-    Address { equal: bool, address: IpAddr },
+    Address {
+        equal: bool,
+        address: IpAddr,
+    },
     Contains(String),
     Wildcard(Wildcard),
     Matches(Box<Pattern>),
     InTexts(Vec<String>),
     /// From and to, both included.
     InIntegers(Vec<(i64, i64)>),
-    InAddresses { blocks: Vec<Block>, set: AddressSet },
-    InList { name: String, set: Arc<AddressSet> },
+    InAddresses {
+        blocks: Vec<Block>,
+        set: AddressSet,
+    },
+    InList {
+        name: String,
+        set: Arc<AddressSet>,
+    },
 }
 
 /// How two values compare.
@@ -172,10 +181,7 @@ impl fmt::Display for Comparison {
     }
 }
 
-fn set(
-    f: &mut fmt::Formatter<'_>,
-    items: impl Iterator<Item = impl fmt::Display>,
-) -> fmt::Result {
+fn set(f: &mut fmt::Formatter<'_>, items: impl Iterator<Item = impl fmt::Display>) -> fmt::Result {
     f.write_str("in {")?;
     for (n, item) in items.enumerate() {
         let space = if n > 0 { " " } else { "" };

@@ -78,23 +78,63 @@ pub const FIELDS: &[Field] = &[
     field("cf.client.bot", FLAG, Source::KnownBot),
     field("cf.ray_id", TEXT, Source::RayId),
     field("cf.tls_cipher", TEXT, Source::Platform("tlsCipher")),
-    field("cf.tls_client_auth.cert_fingerprint_sha1", TEXT, Source::Platform("tlsClientAuth.certFingerprintSHA1")),
-    field("cf.tls_client_auth.cert_fingerprint_sha256", TEXT, Source::Platform("tlsClientAuth.certFingerprintSHA256")),
-    field("cf.tls_client_auth.cert_issuer_dn", TEXT, Source::Platform("tlsClientAuth.certIssuerDN")),
-    field("cf.tls_client_auth.cert_presented", FLAG, Source::Flag("tlsClientAuth.certPresented", "1")),
-    field("cf.tls_client_auth.cert_revoked", FLAG, Source::Flag("tlsClientAuth.certRevoked", "1")),
-    field("cf.tls_client_auth.cert_serial", TEXT, Source::Platform("tlsClientAuth.certSerial")),
-    field("cf.tls_client_auth.cert_subject_dn", TEXT, Source::Platform("tlsClientAuth.certSubjectDN")),
-    field("cf.tls_client_auth.cert_verified", FLAG, Source::Flag("tlsClientAuth.certVerified", "SUCCESS")),
+    field(
+        "cf.tls_client_auth.cert_fingerprint_sha1",
+        TEXT,
+        Source::Platform("tlsClientAuth.certFingerprintSHA1"),
+    ),
+    field(
+        "cf.tls_client_auth.cert_fingerprint_sha256",
+        TEXT,
+        Source::Platform("tlsClientAuth.certFingerprintSHA256"),
+    ),
+    field(
+        "cf.tls_client_auth.cert_issuer_dn",
+        TEXT,
+        Source::Platform("tlsClientAuth.certIssuerDN"),
+    ),
+    field(
+        "cf.tls_client_auth.cert_presented",
+        FLAG,
+        Source::Flag("tlsClientAuth.certPresented", "1"),
+    ),
+    field(
+        "cf.tls_client_auth.cert_revoked",
+        FLAG,
+        Source::Flag("tlsClientAuth.certRevoked", "1"),
+    ),
+    field(
+        "cf.tls_client_auth.cert_serial",
+        TEXT,
+        Source::Platform("tlsClientAuth.certSerial"),
+    ),
+    field(
+        "cf.tls_client_auth.cert_subject_dn",
+        TEXT,
+        Source::Platform("tlsClientAuth.certSubjectDN"),
+    ),
+    field(
+        "cf.tls_client_auth.cert_verified",
+        FLAG,
+        Source::Flag("tlsClientAuth.certVerified", "SUCCESS"),
+    ),
     field("cf.tls_version", TEXT, Source::Platform("tlsVersion")),
-    field("cf.verified_bot_category", TEXT, Source::Platform(BOT_CATEGORY)),
+    field(
+        "cf.verified_bot_category",
+        TEXT,
+        Source::Platform(BOT_CATEGORY),
+    ),
     field("cf.worker.upstream_zone", TEXT, Source::Header("CF-Worker")),
     field("http.cookie", TEXT, Source::Header(COOKIE)),
     field("http.host", TEXT, Source::Host),
     field("http.referer", TEXT, Source::Header("Referer")),
     field("http.request.accepted_languages", TEXTS, Source::Languages),
     field("http.request.cookies", Kind::Map, Source::Cookies),
-    field("http.request.full_uri", TEXT, Source::FullUri(Spelling::Canonical)),
+    field(
+        "http.request.full_uri",
+        TEXT,
+        Source::FullUri(Spelling::Canonical),
+    ),
     field("http.request.headers", Kind::Map, Source::Headers),
     field("http.request.headers.names", TEXTS, Source::HeaderNames),
     field("http.request.headers.values", TEXTS, Source::HeaderValues),
@@ -104,19 +144,39 @@ pub const FIELDS: &[Field] = &[
     field("http.request.uri", TEXT, Source::Uri(Spelling::Canonical)),
     field("http.request.uri.args", Kind::Map, Source::Arguments),
     field("http.request.uri.args.names", TEXTS, Source::ArgumentNames),
-    field("http.request.uri.args.values", TEXTS, Source::ArgumentValues),
-    field("http.request.uri.path", TEXT, Source::Path(Spelling::Canonical)),
+    field(
+        "http.request.uri.args.values",
+        TEXTS,
+        Source::ArgumentValues,
+    ),
+    field(
+        "http.request.uri.path",
+        TEXT,
+        Source::Path(Spelling::Canonical),
+    ),
     field("http.request.uri.path.extension", TEXT, Source::Extension),
     field("http.request.uri.query", TEXT, Source::Query),
-    field("http.request.version", TEXT, Source::Platform("httpProtocol")),
+    field(
+        "http.request.version",
+        TEXT,
+        Source::Platform("httpProtocol"),
+    ),
     field("http.user_agent", TEXT, Source::Header("User-Agent")),
-    field("http.x_forwarded_for", TEXT, Source::Header("X-Forwarded-For")),
+    field(
+        "http.x_forwarded_for",
+        TEXT,
+        Source::Header("X-Forwarded-For"),
+    ),
     field("ip.src", Kind::One(Single::Address), Source::Address),
     field("ip.src.asnum", NUMBER, Source::Platform("asn")),
     field("ip.src.city", TEXT, Source::Platform("city")),
     field("ip.src.continent", TEXT, Source::Platform("continent")),
     field("ip.src.country", TEXT, Source::Platform(COUNTRY)),
-    field("ip.src.is_in_european_union", FLAG, Source::Flag("isEUCountry", "1")),
+    field(
+        "ip.src.is_in_european_union",
+        FLAG,
+        Source::Flag("isEUCountry", "1"),
+    ),
     field("ip.src.lat", TEXT, Source::Platform("latitude")),
     field("ip.src.lon", TEXT, Source::Platform("longitude")),
     field("ip.src.metro_code", TEXT, Source::Platform("metroCode")),
@@ -125,9 +185,17 @@ pub const FIELDS: &[Field] = &[
     field("ip.src.region_code", TEXT, Source::Platform(REGION_CODE)),
     field("ip.src.subdivision_1_iso_code", TEXT, Source::Subdivision),
     field("ip.src.timezone.name", TEXT, Source::Platform("timezone")),
-    field("raw.http.request.full_uri", TEXT, Source::FullUri(Spelling::Raw)),
+    field(
+        "raw.http.request.full_uri",
+        TEXT,
+        Source::FullUri(Spelling::Raw),
+    ),
     field("raw.http.request.uri", TEXT, Source::Uri(Spelling::Raw)),
-    field("raw.http.request.uri.path", TEXT, Source::Path(Spelling::Raw)),
+    field(
+        "raw.http.request.uri.path",
+        TEXT,
+        Source::Path(Spelling::Raw),
+    ),
     field("ssl", FLAG, Source::Https),
 ];
 
@@ -141,8 +209,14 @@ pub const OLD_NAMES: &[(&str, &str)] = &[
     ("ip.geoip.asnum", "ip.src.asnum"),
     ("ip.geoip.continent", "ip.src.continent"),
     ("ip.geoip.country", "ip.src.country"),
-    ("ip.geoip.is_in_european_union", "ip.src.is_in_european_union"),
-    ("ip.geoip.subdivision_1_iso_code", "ip.src.subdivision_1_iso_code"),
+    (
+        "ip.geoip.is_in_european_union",
+        "ip.src.is_in_european_union",
+    ),
+    (
+        "ip.geoip.subdivision_1_iso_code",
+        "ip.src.subdivision_1_iso_code",
+    ),
 ];
 
 const OF_RESPONSES: &str = "a rule is asked before there is a response";
@@ -165,11 +239,17 @@ pub const REFUSED_FIELDS: &[(&str, &str)] = &[
     ("cf.waf.", NOT_TOLD),
     ("cf.edge.", NOT_TOLD),
     ("cf.hostname.metadata", NOT_TOLD),
-    ("cf.random_seed", "a rule decides by the request, not by chance"),
+    (
+        "cf.random_seed",
+        "a rule decides by the request, not by chance",
+    ),
     ("cf.tls_", NOT_TOLD),
     ("cf.zone.", "the rooms of a site belong to one zone"),
     ("http.request.headers.truncated", ALL_THERE),
-    ("raw.http.request.headers", "header fields are never changed: use the field without raw."),
+    (
+        "raw.http.request.headers",
+        "header fields are never changed: use the field without raw.",
+    ),
     ("raw.http.request.uri.args", NOT_NORMALISED),
     ("raw.http.request.uri.query", NOT_NORMALISED),
     ("ip.src.subdivision_2_iso_code", NOT_TOLD),
@@ -239,7 +319,11 @@ mod tests {
     fn no_field_is_refused() {
         for (refused, _) in REFUSED_FIELDS {
             let name = format!("{refused}x");
-            let name = if refused.ends_with(['.', '_']) { &name } else { *refused };
+            let name = if refused.ends_with(['.', '_']) {
+                &name
+            } else {
+                *refused
+            };
             assert!(find(name).unwrap_err().contains("cannot be used"), "{name}");
         }
     }
@@ -253,7 +337,10 @@ mod tests {
             ("http.request.header", "http.request.headers"),
         ] {
             let fault = find(name).unwrap_err();
-            assert!(fault.ends_with(&format!("did you mean {meant}?")), "{fault}");
+            assert!(
+                fault.ends_with(&format!("did you mean {meant}?")),
+                "{fault}"
+            );
         }
         assert_eq!(find("xyz").unwrap_err(), "unknown field xyz");
     }

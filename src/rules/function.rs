@@ -70,7 +70,10 @@ pub const REFUSED_FUNCTIONS: &[(&str, &str)] = &[
     ("lookup_json_integer", BODIES),
     ("lookup_json_string", BODIES),
     ("remove_query_args", REWRITES),
-    ("uuidv4", "decides by chance, and a rule decides by the request"),
+    (
+        "uuidv4",
+        "decides by chance, and a rule decides by the request",
+    ),
     ("wildcard_replace", REWRITES),
 ];
 
@@ -90,7 +93,10 @@ pub(super) fn find(name: &str) -> Result<Function, String> {
     if let Some((_, reason)) = REFUSED_FUNCTIONS.iter().find(|(known, _)| *known == name) {
         return Err(format!("{name}() cannot be used: it {reason}"));
     }
-    let names = FUNCTIONS.iter().map(|(name, _)| *name).chain(["any", "all"]);
+    let names = FUNCTIONS
+        .iter()
+        .map(|(name, _)| *name)
+        .chain(["any", "all"]);
     Err(match super::field::nearest(name, names) {
         Some(known) => format!("unknown function {name}; did you mean {known}()?"),
         None => format!("unknown function {name}"),
@@ -107,7 +113,11 @@ mod tests {
             assert_eq!(function.name(), *name);
             assert_eq!(find(name), Ok(*function));
         }
-        assert!(find("lwoer").unwrap_err().ends_with("did you mean lower()?"));
+        assert!(
+            find("lwoer")
+                .unwrap_err()
+                .ends_with("did you mean lower()?")
+        );
         assert!(find("uuidv4").unwrap_err().contains("cannot be used"));
     }
 }

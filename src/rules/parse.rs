@@ -201,8 +201,13 @@ impl Parser<'_> {
     fn unexpected(&self, expected: &str) -> Slip {
         let message = match self.peek() {
             None => format!("expected {expected}, but the expression ends"),
-            Some((Token::Word, word)) if is_operator(&word.to_lowercase()) && !is_operator(word) => {
-                format!("operators are written in lower case: {}", word.to_lowercase())
+            Some((Token::Word, word))
+                if is_operator(&word.to_lowercase()) && !is_operator(word) =>
+            {
+                format!(
+                    "operators are written in lower case: {}",
+                    word.to_lowercase()
+                )
             }
             Some((_, text)) => {
                 let short: String = text.chars().take(40).collect();

@@ -31,9 +31,12 @@ impl Wildcard {
                     pieces.push(String::new());
                     continue;
                 }
-                '\\' => rest.next().filter(|next| matches!(next, '*' | '\\')).ok_or(
-                    "in a wildcard pattern a backslash stands before * or another backslash",
-                )?,
+                '\\' => rest
+                    .next()
+                    .filter(|next| matches!(next, '*' | '\\'))
+                    .ok_or(
+                        "in a wildcard pattern a backslash stands before * or another backslash",
+                    )?,
                 other => other,
             };
             after_star = false;
@@ -210,7 +213,10 @@ impl Replacement {
                 .strip_prefix('{')
                 .and_then(|part| part.split_once('}'))
                 .ok_or(FAULT)?;
-            let number = number.parse().ok().filter(|number| (1..=8).contains(number));
+            let number = number
+                .parse()
+                .ok()
+                .filter(|number| (1..=8).contains(number));
             groups += 1;
             if groups > MOST_GROUPS {
                 return Err("a replacement refers to at most 8 groups");

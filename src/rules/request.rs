@@ -10,7 +10,9 @@ pub(super) fn arguments(query: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// The values of a cookie. Names are decoded before they are compared, values are as they came.
 pub(super) fn cookies<'a>(header: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
-    let pairs = header.split(';').filter_map(|pair| pair.trim().split_once('='));
+    let pairs = header
+        .split(';')
+        .filter_map(|pair| pair.trim().split_once('='));
     pairs
         .filter(move |(cookie, _)| {
             *cookie == name || percent_decode_str(cookie).decode_utf8_lossy() == name
@@ -85,7 +87,10 @@ mod tests {
     #[test]
     fn arguments_are_split_and_not_decoded() {
         let all: Vec<_> = arguments("a=1&b&&c=%20=x&a=2&=y").collect();
-        assert_eq!(all, [("a", "1"), ("b", ""), ("c", "%20=x"), ("a", "2"), ("", "y")]);
+        assert_eq!(
+            all,
+            [("a", "1"), ("b", ""), ("c", "%20=x"), ("a", "2"), ("", "y")]
+        );
         assert_eq!(arguments("").count(), 0);
     }
 

@@ -26,10 +26,7 @@ pub const SITE: Fields = Fields {
         "ip_lists",
         "rooms",
     ],
-    refused: &[
-        ("events", EVENTS),
-        ("rules", RULES),
-    ],
+    refused: &[("events", EVENTS), ("rules", RULES)],
 };
 
 /// One of `rooms`.

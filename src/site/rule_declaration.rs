@@ -26,7 +26,10 @@ const ACTION: &str = "bypass_waiting_room";
 pub(super) fn ip_lists(table: &Table<'_>, notes: &mut Notes) -> (Vec<IpList>, Lists) {
     let declared = table.list("ip_lists", notes);
     if declared.len() > MOST_LISTS {
-        notes.add(table.at("ip_lists"), format!("must be {MOST_LISTS} at most"));
+        notes.add(
+            table.at("ip_lists"),
+            format!("must be {MOST_LISTS} at most"),
+        );
     }
     let mut lists = Lists::default();
     let mut all: Vec<IpList> = Vec::new();
@@ -38,10 +41,12 @@ pub(super) fn ip_lists(table: &Table<'_>, notes: &mut Notes) -> (Vec<IpList>, Li
         table.require("items", notes);
         let name = table.text("name", notes).unwrap_or_default().to_owned();
         let word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-        if table.has("name") && !((1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(word))
+        if table.has("name")
+            && !((1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(word))
         {
-            let message =
-                format!("must be 1 to {LONGEST_NAME} lower-case letters, digits or _, not {name:?}");
+            let message = format!(
+                "must be 1 to {LONGEST_NAME} lower-case letters, digits or _, not {name:?}"
+            );
             notes.add(table.at("name"), message);
         }
         if all.iter().any(|list| list.name == name) {
@@ -61,7 +66,10 @@ pub(super) fn ip_lists(table: &Table<'_>, notes: &mut Notes) -> (Vec<IpList>, Li
         lists.insert(&name, blocks);
         all.push(IpList {
             name,
-            description: table.text("description", notes).unwrap_or_default().to_owned(),
+            description: table
+                .text("description", notes)
+                .unwrap_or_default()
+                .to_owned(),
             items: items.into_iter().map(|(_, item)| item.to_owned()).collect(),
         });
     }
@@ -90,7 +98,9 @@ pub(super) fn rules(
         table.require("expression", notes);
         table.choice("action", &[(ACTION, ())], notes);
         let expression = table.text("expression", notes).unwrap_or_default();
-        if table.get("expression").is_some_and(|value| value.is_string())
+        if table
+            .get("expression")
+            .is_some_and(|value| value.is_string())
             && let Err(fault) = check(expression, lists)
         {
             notes.add(table.at("expression"), fault.to_string());
@@ -104,7 +114,10 @@ pub(super) fn rules(
         rules.push(Rule {
             id,
             expression: expression.to_owned(),
-            description: table.text("description", notes).unwrap_or_default().to_owned(),
+            description: table
+                .text("description", notes)
+                .unwrap_or_default()
+                .to_owned(),
             enabled: table.flag("enabled", true, notes),
         });
     }
@@ -113,13 +126,7 @@ pub(super) fn rules(
 
 /// The declared id; else one that follows from the expression, so that a rule keeps it wherever it
 /// stands.
-fn id(
-    table: &Table<'_>,
-    room: &RoomId,
-    expression: &str,
-    times: u32,
-    notes: &mut Notes,
-) -> String {
+fn id(table: &Table<'_>, room: &RoomId, expression: &str, times: u32, notes: &mut Notes) -> String {
     if let Some(id) = table.text("id", notes) {
         let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         if id.len() != 32 || !id.bytes().all(hex) {

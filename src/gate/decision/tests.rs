@@ -65,6 +65,7 @@ pub(super) fn room() -> Room {
         relay_shards: 1,
         poll_near_seconds: 5,
         events: Vec::new(),
+        rules: Vec::new(),
         event: None,
     }
 }

@@ -123,9 +123,9 @@ impl<'a> Evaluation<'a> {
             (Function::EndsWith, [Value::Text(end)]) => {
                 Some(Scalar::Boolean(text.ends_with(end.as_str())))
             }
-            (Function::Len, _) => {
-                Some(Scalar::Integer(i64::try_from(text.len()).unwrap_or(i64::MAX)))
-            }
+            (Function::Len, _) => Some(Scalar::Integer(
+                i64::try_from(text.len()).unwrap_or(i64::MAX),
+            )),
             (Function::Concat, others) => self.concat(text, others)?,
             (Function::RegexReplace, [Value::Pattern(pattern), Value::Replacement(with)]) => {
                 self.spend(pattern.cost(text.len()).saturating_mul(2))?;
@@ -149,7 +149,11 @@ impl<'a> Evaluation<'a> {
 }
 
 /// What a function makes of a text that gives a text.
-fn transformed<'a>(function: Function, text: Cow<'a, str>, others: &[Value]) -> Option<Cow<'a, str>> {
+fn transformed<'a>(
+    function: Function,
+    text: Cow<'a, str>,
+    others: &[Value],
+) -> Option<Cow<'a, str>> {
     let upper = |byte: u8| byte.is_ascii_uppercase();
     let lower = |byte: u8| byte.is_ascii_lowercase();
     Some(match (function, others) {
@@ -180,11 +184,10 @@ fn transformed<'a>(function: Function, text: Cow<'a, str>, others: &[Value]) -> 
 /// that is cut through becomes U+FFFD.
 fn substring(text: &str, start: i64, end: Option<i64>) -> Cow<'static, str> {
     let place = |index: i64| {
-        let index = usize::try_from(index)
-            .unwrap_or_else(|_negative| {
-                let back = usize::try_from(index.unsigned_abs()).unwrap_or(usize::MAX);
-                text.len().saturating_sub(back)
-            });
+        let index = usize::try_from(index).unwrap_or_else(|_negative| {
+            let back = usize::try_from(index.unsigned_abs()).unwrap_or(usize::MAX);
+            text.len().saturating_sub(back)
+        });
         index.min(text.len())
     };
     let end = end.map_or(text.len(), place);
@@ -217,7 +220,10 @@ fn decoded(text: &str, unicode: bool) -> String {
             (b'+', _) => bytes.push(b' '),
             (b'%', [b'u', digits @ ..]) if unicode => {
                 let digits = digits.first_chunk::<4>();
-                match digits.and_then(|digits| hexadecimal(digits)).and_then(char::from_u32) {
+                match digits
+                    .and_then(|digits| hexadecimal(digits))
+                    .and_then(char::from_u32)
+                {
                     Some(sign) => {
                         let mut buffer = [0; 4];
                         bytes.extend_from_slice(sign.encode_utf8(&mut buffer).as_bytes());
@@ -275,9 +281,9 @@ fn is_list(value: &Value) -> bool {
         Value::Key(..) => true,
         Value::Call(Function::Split, _) => true,
         // What a function makes of every element is an array.
-        Value::Call(Function::Concat, arguments) => {
-            arguments.first().is_some_and(|first| matches!(first, Value::Each(_)) || is_list(first))
-        }
+        Value::Call(Function::Concat, arguments) => arguments
+            .first()
+            .is_some_and(|first| matches!(first, Value::Each(_)) || is_list(first)),
         Value::Call(_, arguments) => matches!(arguments.first(), Some(Value::Each(_))),
         _ => false,
     }

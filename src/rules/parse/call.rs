@@ -68,7 +68,10 @@ fn typed_call(
         return Err(Slip::new(end, "expected an argument"));
     };
     if let Some(other) = others.iter().find(|other| other.each) {
-        return Err(Slip::new(other.at, "[*] stands in the first argument alone"));
+        return Err(Slip::new(
+            other.at,
+            "[*] stands in the first argument alone",
+        ));
     }
     let (least, most) = counts(function);
     if others.len() + 1 < least {
@@ -89,7 +92,10 @@ fn typed_call(
         (false, kind) => kind,
         (true, Kind::One(single)) => Kind::List(single),
         (true, _) => {
-            let message = format!("{}() gives an array and does not go with [*]", function.name());
+            let message = format!(
+                "{}() gives an array and does not go with [*]",
+                function.name()
+            );
             return Err(Slip::new(first.at, message));
         }
     };
@@ -205,7 +211,9 @@ fn of_text(function: Function, others: &[Typed]) -> Result<Kind, Slip> {
         (Function::UrlDecode, [options]) => {
             literals(others, Single::Text)?;
             match &options.value {
-                Value::Text(text) if ["r", "u", "ru", "ur", ""].contains(&text.as_str()) => Ok(TEXT),
+                Value::Text(text) if ["r", "u", "ru", "ur", ""].contains(&text.as_str()) => {
+                    Ok(TEXT)
+                }
                 _ => Err(Slip::new(options.at, "expected \"r\", \"u\" or \"ur\"")),
             }
         }

@@ -34,7 +34,9 @@ impl Parser<'_> {
             }
             // A function that asks something of every element.
             (None, None) if typed.kind == Kind::List(Single::Boolean) => {
-                let through = typed.through.or_else(|| Some(Box::new(typed.value.clone())));
+                let through = typed
+                    .through
+                    .or_else(|| Some(Box::new(typed.value.clone())));
                 return Ok(TypedTest {
                     test: Test::Is(typed.value),
                     through,
@@ -125,10 +127,9 @@ impl Parser<'_> {
             (Single::Text, Operator::In) => {
                 Comparison::InTexts(self.set(|parser| parser.text(Escapes::Basic))?)
             }
-            (Single::Integer, Operator::Order(order)) => Comparison::Integer(
-                order,
-                self.word("a whole number", literal::integer)?,
-            ),
+            (Single::Integer, Operator::Order(order)) => {
+                Comparison::Integer(order, self.word("a whole number", literal::integer)?)
+            }
             (Single::Integer, Operator::In) => {
                 let item = |parser: &mut Self| parser.word("a whole number", literal::integers);
                 Comparison::InIntegers(self.set(item)?)
@@ -175,10 +176,7 @@ impl Parser<'_> {
     }
 
     /// Items in braces, one at least.
-    fn set<T>(
-        &mut self,
-        item: impl Fn(&mut Self) -> Result<T, Slip>,
-    ) -> Result<Vec<T>, Slip> {
+    fn set<T>(&mut self, item: impl Fn(&mut Self) -> Result<T, Slip>) -> Result<Vec<T>, Slip> {
         if let Some((Token::List, _)) = self.peek() {
             return Err(Slip::new(self.at(), "named lists are of IP addresses"));
         }
@@ -192,7 +190,10 @@ impl Parser<'_> {
             items.push(item(self)?);
         }
         if items.is_empty() {
-            return Err(Slip::new(self.at(), "the set is empty, so nothing is in it"));
+            return Err(Slip::new(
+                self.at(),
+                "the set is empty, so nothing is in it",
+            ));
         }
         Ok(items)
     }
@@ -216,7 +217,9 @@ impl Parser<'_> {
 
 fn one_address(word: &str) -> Result<std::net::IpAddr, String> {
     if word.contains(['/']) || word.contains("..") {
-        return Err(format!("a range of addresses stands in a set: in {{{word}}}"));
+        return Err(format!(
+            "a range of addresses stands in a set: in {{{word}}}"
+        ));
     }
     address(word)
 }

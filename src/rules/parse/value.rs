@@ -37,7 +37,10 @@ impl Parser<'_> {
             self.expect(Token::CloseIndex, "]")?;
         }
         if typed.kind == Kind::Map {
-            let message = format!("{} is a map; take the values of one key: [\"...\"]", typed.value);
+            let message = format!(
+                "{} is a map; take the values of one key: [\"...\"]",
+                typed.value
+            );
             return Err(Slip::new(typed.at, message));
         }
         Ok(typed)

@@ -25,8 +25,16 @@ fn wildcards_fit_the_whole_text() {
         (r"\*", "*", true),
         (r"\*", "a", false),
         (r"a\\*", r"a\b", true),
-        ("*.example.com/*/page.html", "sub.example.com/a/b/page.html", true),
-        ("*.example.com/*/page.html", "example.com/a/page.html", false),
+        (
+            "*.example.com/*/page.html",
+            "sub.example.com/a/b/page.html",
+            true,
+        ),
+        (
+            "*.example.com/*/page.html",
+            "example.com/a/page.html",
+            false,
+        ),
     ] {
         assert_eq!(wildcard(pattern).fits(text), fits, "{pattern} {text}");
     }
@@ -44,7 +52,14 @@ fn bad_wildcards_are_refused() {
 
 #[test]
 fn a_regular_expression_that_would_grow_too_large_is_refused() {
-    for source in ["(a{1000}){1000}", "a{100000}", "(", r"\p{Greek}", "(?<=a)b", r"(a)\1"] {
+    for source in [
+        "(a{1000}){1000}",
+        "a{100000}",
+        "(",
+        r"\p{Greek}",
+        "(?<=a)b",
+        r"(a)\1",
+    ] {
         assert!(Pattern::parse(source).is_err(), "{source}");
     }
 }
@@ -71,7 +86,12 @@ fn the_first_fit_is_replaced() {
         ("/a/a", "/a", "/b", "/b/a"),
         ("/b", "^/b$", "/b$$", "/b$"),
         ("/b", "^/b$", "$$$$x", "$$x"),
-        ("/foo/a/path", "^/foo/([^/]*)/(.*)$", "/bar/${2}/${1}", "/bar/path/a"),
+        (
+            "/foo/a/path",
+            "^/foo/([^/]*)/(.*)$",
+            "/bar/${2}/${1}",
+            "/bar/path/a",
+        ),
         ("ab", "(x)?b", "[${1}]", "a[]"),
     ] {
         let pattern = Pattern::parse(pattern).unwrap();
