@@ -19,6 +19,14 @@ extern "C" {
     #[wasm_bindgen(js_name = readFields, catch)]
     pub(super) fn read_fields(request: &Request, names: &Array) -> Result<String, JsValue>;
 
+    /// What bypass rules need of a request, in the same form. A name is a text or a list of them.
+    #[wasm_bindgen(js_name = readFacts, catch)]
+    pub(super) fn read_facts(request: &Request, names: &Array) -> Result<String, JsValue>;
+
+    /// All header fields of a request, as lines of `name:value`.
+    #[wasm_bindgen(js_name = allFields, catch)]
+    pub(super) fn all_fields(request: &Request) -> Result<String, JsValue>;
+
     /// An answer. `head` is lines of `name:value`.
     #[wasm_bindgen(js_name = respond, catch)]
     pub(super) fn respond(

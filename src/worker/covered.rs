@@ -41,6 +41,8 @@ pub(super) struct Covered {
     pub(super) room: &'static Room,
     pub(super) keys: &'static Keys,
     pub(super) request: Request,
+    /// Whether a rule lets the request pass by the room.
+    pub(super) bypassed: bool,
     pub(super) fields: Fields,
     pub(super) https: bool,
     pub(super) visitor: Visitor,
@@ -56,6 +58,7 @@ impl Covered {
         keys: &'static Keys,
         matched: &Match<'_>,
         request: Request,
+        bypassed: bool,
     ) -> Self {
         #[cfg(feature = "planted-panic")]
         super::planted::in_request(&request, "look");
@@ -81,6 +84,7 @@ impl Covered {
             room,
             keys,
             request,
+            bypassed,
             fields,
             https: matched.https,
             visitor,

@@ -11,6 +11,7 @@ use worker::Env;
 
 use super::call::Unanswered;
 use super::clock;
+use super::rules::Rules;
 use crate::gate::keys::Keys;
 use crate::gate::memory::Memory;
 use crate::gate::route::Routes;
@@ -35,6 +36,8 @@ pub(super) struct Isolate {
     /// `ORIGIN`: where requests go instead of the zone's own origin.
     pub(super) origin: Option<String>,
     timelines: Vec<Timeline>,
+    /// The rules of each room that has some.
+    rules: Vec<Option<Rules>>,
     rooms: Vec<RefCell<Memory>>,
 }
 
@@ -78,6 +81,7 @@ impl Isolate {
             asserts: origin_keys.is_some() || site.rooms.iter().any(|room| room.origin_assertion),
             origin_keys,
             origin: origin.filter(|origin| !origin.is_empty()),
+            rules: Rules::of(&site),
             timelines: site.rooms.iter().map(Timeline::new).collect(),
             rooms: site.rooms.iter().map(|_| RefCell::default()).collect(),
             site,
@@ -90,6 +94,11 @@ impl Isolate {
         // Most rooms have no events, and a look at the clock costs something.
         let now = || Moment::from_millis(clock::now().as_millis());
         Some(timeline.constant().unwrap_or_else(|| timeline.at(now())))
+    }
+
+    /// The bypass rules of a room, if it has any.
+    pub(super) fn rules(&self, index: usize) -> Option<&Rules> {
+        self.rules.get(index)?.as_ref()
     }
 
     /// The keys of a room's passes.

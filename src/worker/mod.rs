@@ -21,6 +21,7 @@ mod relay_object;
 mod renewal;
 mod reserve;
 mod room_object;
+mod rules;
 mod url;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -69,12 +70,19 @@ fn enter(
     if room.suspended && !matched.leave && !Covered::is_poll(&request) {
         return handed_on(isolate, request);
     }
+    let bypassed = isolate
+        .rules(matched.room)
+        .is_some_and(|rules| rules.bypass(&request, &url, &matched));
+    // Who waits and may now pass by is told so.
+    if bypassed && !Covered::is_poll(&request) {
+        return handed_on(isolate, request);
+    }
     let keys = match isolate.keys_for(room) {
         Ok(keys) => keys,
         Err(message) => return Ok(answer::broken(&message).into()),
     };
     let ctx = Context::new(ctx);
-    let covered = Covered::look(isolate, room, keys, &matched, request);
+    let covered = Covered::look(isolate, room, keys, &matched, request, bypassed);
     if covered.may_pass_at_once(&matched) {
         covered.refresh_if_due(&env, &ctx, false);
         return handed_on(isolate, covered.into_request());

@@ -147,6 +147,7 @@ pub(super) fn request<'a>(
 ) -> Request<'a> {
     Request {
         room,
+        bypassed: false,
         intent,
         is_listed_origin: false,
         visitor,

@@ -34,6 +34,7 @@ const VARS = {
   ANTEROOM_ORIGIN_KEYS: `origin:${ORIGIN_SECRET.toString('base64url')}`,
 };
 
+/** The runtime of the tests, in which a request's `Test-Cf` is what Cloudflare says of it: `request.cf`, as JSON. */
 export class Workerd {
   #origin;
   #options;
@@ -178,7 +179,7 @@ const config :Workerd.Config = (
   ],
   sockets = [
     (name = "http", address = "127.0.0.1:0", service = "main",
-     http = (forwardedProtoHeader = "X-Forwarded-Proto")),
+     http = (forwardedProtoHeader = "X-Forwarded-Proto", cfBlobHeader = "Test-Cf")),
   ],
 );
 ${names.map((name) => worker(name, workers[name], vars, name === 'main' ? elsewhere : undefined)).join('\n')}
