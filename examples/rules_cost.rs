@@ -27,8 +27,9 @@ impl Facts for Browser {
     }
 
     fn read(&self, needs: &[Need]) -> Vec<Option<String>> {
-        let needs = needs.iter().map(|need| {
-            Some(match need {
+        let needs =
+            needs.iter().map(|need| {
+                Some(match need {
                 Need::Header(name) if name == "CF-Connecting-IP" => "192.0.2.77",
                 Need::Header(name) if name == "User-Agent" => {
                     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) \
@@ -42,7 +43,7 @@ impl Facts for Browser {
                 Need::Method => "GET",
             }
             .to_owned())
-        });
+            });
         needs.collect()
     }
 

@@ -52,7 +52,10 @@ fn rules_are_read() {
         panic!("{:?}", site.rooms[0].rules);
     };
     assert_eq!((first.expression.as_str(), first.enabled), (office, true));
-    assert_eq!((draft.description.as_str(), draft.enabled), ("draft", false));
+    assert_eq!(
+        (draft.description.as_str(), draft.enabled),
+        ("draft", false)
+    );
     assert_eq!(draft.id, "0123456789abcdef0123456789abcdef");
     assert_ne!(first.id, twice.id);
     assert_eq!(first.id.len(), 32);
@@ -81,7 +84,10 @@ fn faults_of_rules_have_a_place_and_a_column() {
             json!([rule("ssl"), rule("ip.src in $offices")]),
             "[1].expression: column 11: there is no list $offices; did you mean $office?",
         ),
-        (json!([{ "action": "bypass_waiting_room" }]), "[0].expression: is required"),
+        (
+            json!([{ "action": "bypass_waiting_room" }]),
+            "[0].expression: is required",
+        ),
         (json!([{ "expression": "ssl" }]), "[0].action: is required"),
         (
             json!([{ "action": "block", "expression": "ssl" }]),
@@ -115,15 +121,27 @@ fn faults_of_rules_have_a_place_and_a_column() {
 fn faults_of_lists_have_a_place() {
     let list = |name: &str, items: Value| json!({ "name": name, "items": items });
     for (lists, wanted) in [
-        (json!([list("Office", json!([]))]), "[0].name: must be 1 to 50 lower-case"),
-        (json!([list("a", json!([])), list("a", json!([]))]), "[1].name: is also the name"),
+        (
+            json!([list("Office", json!([]))]),
+            "[0].name: must be 1 to 50 lower-case",
+        ),
+        (
+            json!([list("a", json!([])), list("a", json!([]))]),
+            "[1].name: is also the name",
+        ),
         (
             json!([list("a", json!(["192.0.2.1", "192.0.2.1/24"]))]),
             "[0].items[1]: 192.0.2.1 is no network of 24 bits; did you mean 192.0.2.0/24?",
         ),
-        (json!([list("a", json!(["example.com"]))]), "[0].items[0]: expected an IP address"),
+        (
+            json!([list("a", json!(["example.com"]))]),
+            "[0].items[0]: expected an IP address",
+        ),
         (json!([{ "name": "a" }]), "[0].items: is required"),
-        (json!([list("a", json!(vec!["::1"; 10_001]))]), "[0].items: must be 10000 at most"),
+        (
+            json!([list("a", json!(vec!["::1"; 10_001]))]),
+            "[0].items: must be 10000 at most",
+        ),
     ] {
         let faults = of_lists(lists);
         assert!(faults.starts_with(wanted), "is  {faults}\nnot {wanted}");
@@ -179,7 +197,10 @@ fn crawlers_pass_by_where_the_site_says_so() {
     let crawler = Asked(&[("verifiedBotCategory", "Search Engine Crawler")], AGENT);
     let preview = Asked(&[("verifiedBotCategory", "Page Preview")], AGENT);
     let claims = Asked(&[], AGENT);
-    for (setting, expected) in [(json!(true), Verdict::Bypass), (json!(false), Verdict::Room)] {
+    for (setting, expected) in [
+        (json!(true), Verdict::Bypass),
+        (json!(false), Verdict::Room),
+    ] {
         let site = site(&json!({
             "search_engine_crawler_bypass": setting,
             "rooms": [room("a", "example.com", json!({}))],
@@ -225,7 +246,9 @@ fn every_field_is_described_with_its_type_and_no_other() {
         .into_iter()
         .zip(column("## Fields", 1))
         .collect();
-    let known = FIELDS.iter().map(|field| (field.name.to_owned(), field.kind.to_string()));
+    let known = FIELDS
+        .iter()
+        .map(|field| (field.name.to_owned(), field.kind.to_string()));
     assert_eq!(described, known.collect());
     for (old, _) in OLD_NAMES {
         assert!(PAGE.contains(&format!("`{old}`")), "{old}");
@@ -245,7 +268,9 @@ fn every_function_is_described_and_no_other() {
 
 #[test]
 fn everything_that_is_refused_is_described() {
-    let (_, part) = PAGE.split_once("## What Cloudflare has and this has not").unwrap();
+    let (_, part) = PAGE
+        .split_once("## What Cloudflare has and this has not")
+        .unwrap();
     for (name, _) in REFUSED_FIELDS.iter().chain(REFUSED_FUNCTIONS) {
         assert!(part.contains(&format!("`{name}`")), "{name}");
     }
