@@ -16,7 +16,7 @@ pub enum Type {
 use Type::{Boolean, Integer, Text};
 
 /// All variables. The first 25 and the helpers behind them have Cloudflare's names and meanings.
-pub const VARIABLES: [(&str, Type); 80] = [
+pub const VARIABLES: [(&str, Type); 81] = [
     ("inWaitingRoom", Boolean),
     ("waitTimeKnown", Boolean),
     ("waitTime", Integer),
@@ -82,6 +82,7 @@ pub const VARIABLES: [(&str, Type); 80] = [
     ("heading", Text),
     ("explanation", Text),
     ("noticeText", Text),
+    ("message", Text),
     ("positionLabel", Text),
     ("positionText", Text),
     ("usersAheadText", Text),

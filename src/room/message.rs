@@ -13,6 +13,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::number::{Incarnation, TicketId, TicketNumber};
 use super::numbers::Numbers;
 use super::snapshot::{READS_SETS, Snapshot, Stamp};
+use crate::control::version::Version;
 use crate::time::Instant;
 
 /// The version of the bodies. A reader refuses a larger one.
@@ -48,6 +49,9 @@ pub struct Request {
     /// For how many requests of edges a relay sends this one; 0 from an edge itself.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub gathered: u32,
+    /// The configuration that the sender goes by. A room that goes by an older one asks for it.
+    #[serde(default, skip_serializing_if = "Version::is_embedded")]
+    pub configuration: Version,
 }
 
 fn is_zero(value: &u32) -> bool {
@@ -332,6 +336,20 @@ mod tests {
         let text = r#"{"v":1,"polls":"EQAE","knows":["19a",3,1800000000000],"gathered":4}"#;
         assert_eq!(to_string(&request).unwrap(), text);
         assert_eq!(from_str::<Request>(text).unwrap(), request);
+    }
+
+    #[test]
+    fn requests_say_which_configuration_their_sender_goes_by() {
+        let request = Request {
+            version: VERSION,
+            configuration: Version(0x19a, 7),
+            ..Request::default()
+        };
+        let text = r#"{"v":1,"configuration":[410,7]}"#;
+        assert_eq!(to_string(&request).unwrap(), text);
+        assert_eq!(from_str::<Request>(text).unwrap(), request);
+        let embedded: Request = from_str(r#"{"v":1}"#).unwrap();
+        assert!(embedded.configuration.is_embedded());
     }
 
     #[test]

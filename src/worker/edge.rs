@@ -165,10 +165,10 @@ impl Prepared {
         }
     }
 
-    fn request<'a>(&self, snapshot: Option<&'a Snapshot>) -> decision::Request<'a> {
+    fn request<'a>(&'a self, snapshot: Option<&'a Snapshot>) -> decision::Request<'a> {
         let covered = &self.covered;
         decision::Request {
-            room: covered.room,
+            room: &covered.room,
             bypassed: covered.bypassed,
             intent: self.intent,
             is_listed_origin: self.cors().is_allowed(),
@@ -204,26 +204,20 @@ impl Prepared {
     }
 
     fn note_newcomer(&self, env: &Env, ctx: &Context) {
-        let Covered {
-            isolate,
-            index,
-            room,
-            now,
-            ..
-        } = self.covered;
-        if self.covered.memory(|room| room.note_newcomer(now)) == Some(true) {
+        let covered = &self.covered;
+        if covered.memory(|room| room.note_newcomer(covered.now)) == Some(true) {
             ctx.wait_until(reserve::keep(
                 env.clone(),
-                isolate,
-                index,
-                room,
-                self.covered.colo(),
+                covered.isolate.clone(),
+                covered.index,
+                Arc::clone(&covered.room),
+                covered.colo(),
             ));
         }
     }
 
     async fn ask(&self, env: &Env, message: Message) -> (Outcome, Option<Arc<Snapshot>>) {
-        let Covered { isolate, index, .. } = self.covered;
+        let Covered { isolate, index, .. } = &self.covered;
         let known = self.snapshot();
         let request = self.request(known.as_deref());
         if self
@@ -245,11 +239,11 @@ impl Prepared {
         .await
         {
             Ok((reply, snapshot)) => {
-                isolate.heard(index, Arc::clone(&snapshot));
+                isolate.heard(*index, Arc::clone(&snapshot));
                 (request.settle(reply, &snapshot), Some(snapshot))
             }
             Err(error) => {
-                isolate.unheard(index, &error);
+                isolate.unheard(*index, &error);
                 (request.unanswered(), known)
             }
         }
@@ -257,11 +251,11 @@ impl Prepared {
 
     /// The answer of ours.
     fn say(&self, answer: &decision::Answer, snapshot: Option<&Snapshot>) -> Response {
-        let Covered { isolate, room, .. } = self.covered;
+        let Covered { isolate, room, .. } = &self.covered;
         if let Change::Set(Standing::Waiting { number, .. }) = answer.cookie {
             self.covered.memory(|room| room.note_poll(number));
         }
-        let written = answer.write(room, &isolate.pages, snapshot, &self.asked());
+        let written = answer.write(room, &isolate.edition.pages, snapshot, &self.asked());
         let cookie = match answer.cookie {
             Change::Keep => None,
             Change::Set(standing) => Some(self.cookie(standing)),
@@ -330,10 +324,10 @@ impl Prepared {
             https,
             binding,
             ..
-        } = self.covered;
+        } = &self.covered;
         let token = Token {
             standing,
-            binding,
+            binding: *binding,
             embedded: self.is_embedded(),
         };
         // The token says whole seconds, so its cookie lives for the difference of those.
@@ -343,7 +337,7 @@ impl Prepared {
             &room.cookie,
             &keys.sign(&room.id, &token),
             life,
-            https,
+            *https,
             token.embedded,
         )
     }

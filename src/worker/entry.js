@@ -75,3 +75,4 @@ function object(name) {
 
 export const Room = object("Room");
 export const Relay = object("Relay");
+export const Control = object("Control");

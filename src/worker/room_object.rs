@@ -4,9 +4,11 @@
 //!
 //! One request: the method `hear` with a [`Request`] as JSON, which gives a [`Response`] as JSON. The
 //! same by `POST`, answered 200, for edges that keep older code. Whatever is wrong (a request that is
-//! not understood, a room that this version's site has not, a storage that cannot be read or
+//! not understood, a room that nobody has declared, a storage that cannot be read or
 //! written) is an exception with the reason, or 503. The object is reached through the Worker's
 //! binding alone; no request of a visitor is ever passed to it.
+//!
+//! The control object says [`POLICY`] and a policy, see `worker/governed.rs`.
 //!
 //! # Why it is atomic
 //!
@@ -25,7 +27,7 @@
 //!
 //! `checkpoint(sequence, part, parts, body)` holds a book as of a row, cut into parts because a row
 //! may have 2 MB at most; `journal(sequence, body)` the rows since. Both are versioned
-//! (`room::ledger::journal`). A new checkpoint is written whole before the old one and the rows that
+//! (`room::ledger::journal`). `policy(id, body)` is what the room was told to go by. A new checkpoint is written whole before the old one and the rows that
 //! it replaces are deleted, so that a write that fails half-way leaves the old state in force.
 //!
 //! [`Storage::sync`]: worker::Storage::sync
@@ -42,8 +44,9 @@ use worker::worker_sys::DurableObjectState;
 use worker::{Delay, Env, SqlStorage, SqlStorageValue, State, Storage};
 
 use super::binding::Answer;
+use super::governed::Governed;
 use super::{clock, object};
-use crate::packed;
+use crate::control::message::POLICY;
 use crate::room::ledger::Ledger;
 use crate::room::ledger::book::Book;
 use crate::room::ledger::journal::{self, Row};
@@ -51,7 +54,6 @@ use crate::room::message::{Request, Response, Writer};
 use crate::room::number::Incarnation;
 use crate::room::policy::Policy;
 use crate::room::seed::Seed;
-use crate::site::timeline::Timeline;
 
 /// A checkpoint is written when the journal has grown to this many bytes, or to the size of the last
 /// checkpoint if that is more: so rows are rewritten once on average.
@@ -86,7 +88,7 @@ impl RefUnwindSafe for Room {}
 struct Inner {
     storage: Storage,
     sql: SqlStorage,
-    timeline: Option<Timeline>,
+    governed: Governed,
     ledger: RefCell<Option<Kept>>,
     heard: RefCell<Vec<Heard>>,
     batching: Cell<bool>,
@@ -103,21 +105,14 @@ struct Kept {
 impl Room {
     /// The runtime makes one for the name that is called.
     #[wasm_bindgen(constructor)]
-    pub fn new(state: DurableObjectState, _env: Env) -> Self {
+    pub fn new(state: DurableObjectState, env: Env) -> Self {
         let state = State::from(state);
         let storage = state.storage();
         let room = state.id().name().unwrap_or_default();
-        let site = packed::site();
-        let timeline = site.ok().and_then(|site| {
-            site.rooms
-                .iter()
-                .find(|declared| declared.id.as_str() == room)
-                .map(Timeline::new)
-        });
         let inner = Inner {
+            governed: Governed::open(env, storage.sql(), &room),
             sql: storage.sql(),
             storage,
-            timeline,
             ledger: RefCell::new(None),
             heard: RefCell::new(Vec::new()),
             batching: Cell::new(false),
@@ -140,7 +135,10 @@ impl Room {
 }
 
 fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
-    match catch_unwind(AssertUnwindSafe(|| understand(inner, body))) {
+    if let Some(policy) = body.strip_prefix(POLICY) {
+        return inner.be_told(policy, answer);
+    }
+    match catch_unwind(AssertUnwindSafe(|| understand(body))) {
         Ok(Ok(request)) => {
             inner.heard.borrow_mut().push((request, answer));
             if !inner.batching.replace(true) {
@@ -152,13 +150,10 @@ fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
     }
 }
 
-fn understand(inner: &Inner, body: &str) -> Result<Request, String> {
+fn understand(body: &str) -> Result<Request, String> {
     let request = Request::read(body)?;
     #[cfg(feature = "planted-panic")]
     super::planted::in_object(body);
-    if inner.timeline.is_none() {
-        return Err("no such room in this version's site".to_owned());
-    }
     Ok(request)
 }
 
@@ -176,6 +171,7 @@ async fn run_batches(inner: Rc<Inner>) {
         if requests.is_empty() {
             break;
         }
+        inner.keep_up(&requests).await;
         let outcome = match catch_unwind(AssertUnwindSafe(|| inner.commit(&requests))) {
             Ok(Ok(committed)) => inner.settle(committed).await,
             Ok(Err(message)) => Err(message),
@@ -223,11 +219,42 @@ impl Inner {
         heard.drain(..count).unzip()
     }
 
+    /// Takes in what the control object says, and answers when it is stored.
+    fn be_told(self: &Rc<Self>, policy: &str, answer: Answer) {
+        let policy = serde_json::from_str(policy).map_err(|error| error.to_string());
+        if let Err(message) = policy.and_then(|policy| self.governed.adopt(&policy)) {
+            return answer.fail(&message);
+        }
+        let inner = Rc::clone(self);
+        spawn_local(async move {
+            match inner.storage.sync().await {
+                Ok(()) => answer.give(""),
+                Err(error) => answer.fail(&error.to_string()),
+            }
+        });
+    }
+
+    /// Sees to it that the room goes by the configuration that its edges go by. A room that was told
+    /// once asks behind the batch; one that never was has nothing better to go by, and waits.
+    async fn keep_up(self: &Rc<Self>, requests: &[Request]) {
+        let newest = requests.iter().map(|request| request.configuration).max();
+        if !newest.is_some_and(|newest| self.governed.is_behind(newest)) {
+            return;
+        }
+        let inner = Rc::clone(self);
+        let ask = async move { inner.governed.ask().await };
+        if self.governed.is_new() {
+            ask.await;
+        } else {
+            spawn_local(ask);
+        }
+    }
+
     /// Decides and writes in one go. While this runs, the ledger is out of its cell: if it returns
     /// early or panics, the cell stays empty.
     fn commit(&self, requests: &[Request]) -> Result<Committed, String> {
-        let Some(timeline) = &self.timeline else {
-            return Err("no such room".to_owned());
+        let Some(timeline) = self.governed.timeline() else {
+            return Err("no such room in this version's site".to_owned());
         };
         let taken = self.ledger.take();
         let fresh = taken.is_none();
@@ -236,7 +263,7 @@ impl Inner {
             None => self.load()?,
         };
         let now = clock::now();
-        let policy = Policy::at(timeline, kept.ledger.time(now));
+        let policy = Policy::at(&timeline, kept.ledger.time(now));
         let batch = kept.ledger.batch(now, &policy, requests);
         #[cfg(feature = "planted-panic")]
         super::planted::in_batch();

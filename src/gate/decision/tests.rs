@@ -64,6 +64,8 @@ pub(super) fn room() -> Room {
         relay_above: 800,
         relay_shards: 1,
         poll_near_seconds: 5,
+        queue_all_message: String::new(),
+        rules: Vec::new(),
         events: Vec::new(),
         rules: Vec::new(),
         event: None,

@@ -245,3 +245,17 @@ fn what_a_relay_loses_is_sent_again_and_changes_nothing_twice() {
     assert_eq!(issued, numbers.len() as u64, "no number for nobody");
     assert_eq!(room.book().active(), 10);
 }
+
+#[test]
+fn the_room_hears_of_the_newest_configuration_that_an_edge_goes_by() {
+    let mut relay = Relay::default();
+    for (edge, version) in [(1, 3), (2, 5), (3, 4)] {
+        let request = Request {
+            configuration: Version(1, version),
+            ..arrival(edge)
+        };
+        assert!(relay.hear(request, edge, at(0)).is_none());
+    }
+    let (request, _) = relay.take(at(20)).unwrap();
+    assert_eq!(request.configuration, Version(1, 5));
+}

@@ -1,0 +1,458 @@
+//! The Durable Object that holds the configuration: its single writer.
+//!
+//! # Protocol
+//!
+//! The method `hear` with an [`Ask`] as JSON, as with a room; what is asked says what is answered.
+//! It is reached through the Worker's binding alone.
+//!
+//! # Why it is atomic
+//!
+//! A change is made in one poll without an await: the [`Keeper`] works it out, and its rows are handed
+//! to SQLite, which writes all of them or none. [`Storage::sync`] is awaited before the answer leaves.
+//! So what anybody hears of a configuration is durable. A change that cannot be stored leaves no
+//! trace: the keeper in memory is dropped and read anew from the storage.
+//!
+//! # Publication
+//!
+//! Isolates ask (`worker/configuration.rs`). Rooms are told at once of what concerns them, so that a
+//! limit acts within a moment and not within seconds; one that cannot be reached hears from an edge
+//! that there is something newer, and asks. The copy in KV is written behind the answer.
+//!
+//! # Storage
+//!
+//! `configuration(key, part, body)`: the rows of `control/rows.rs`, each cut into parts because a row
+//! may have 2 MB at most. `preview(id, until, html)`: pages that were sent for a preview.
+//!
+//! [`Storage::sync`]: worker::Storage::sync
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::time::Duration;
+
+use js_sys::Promise;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use worker::worker_sys::DurableObjectState;
+use worker::{Delay, Env, SqlStorage, SqlStorageValue, State, Storage};
+
+use super::binding::Answer;
+use super::configuration::{COPIES, access, named};
+use super::{binding, call, clock, isolate, object};
+use crate::control::access::Access;
+use crate::control::api::{self, Moment, Outcome, RoomCall};
+use crate::control::keeper::{Effects, Keeper};
+use crate::control::message::{Ask, Call, Policy, Reply};
+use crate::control::rate::Buckets;
+use crate::control::rows::Rows;
+use crate::control::{Configuration, Surroundings};
+use crate::gate::header;
+use crate::packed;
+use crate::page::language;
+use crate::site::room::RoomId;
+use crate::time::Instant;
+
+/// The size of a part of a row.
+const PART: usize = 1024 * 1024;
+
+/// A room gets so long to take a policy in.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// KV takes one write a second for a key (Cloudflare's limits of Workers KV).
+const BETWEEN_COPIES: Duration = Duration::from_millis(1_100);
+
+/// A copy that cannot be written is tried so often; the next change, or the next start of the object,
+/// writes it again.
+const COPY_ATTEMPTS: u32 = 5;
+
+/// The pages of previews that are kept.
+const PREVIEWS: &str = "CREATE TABLE IF NOT EXISTS preview \
+    (id TEXT PRIMARY KEY, until INTEGER NOT NULL, html TEXT NOT NULL)";
+
+/// So many are; a page has a megabyte at most.
+const MOST_PREVIEWS: i64 = 64;
+
+/// The object. Everything is in [`Inner`], which its tasks share.
+#[wasm_bindgen]
+pub struct Control {
+    inner: Rc<Inner>,
+}
+
+/// Nothing of a change that panicked is kept, see the head of this file.
+impl RefUnwindSafe for Control {}
+
+struct Inner {
+    env: Env,
+    storage: Storage,
+    sql: SqlStorage,
+    /// What the secret of the API says, or what is wrong with it.
+    access: Result<Access, String>,
+    /// How often the API was called.
+    buckets: RefCell<Buckets>,
+    /// The ids of the keys of passes, the one that signs first.
+    keys: Vec<String>,
+    keeper: RefCell<Option<Keeper>>,
+    /// Whether a task writes the copy, and whether there is something newer to write.
+    copying: Cell<bool>,
+    copy_is_old: Cell<bool>,
+}
+
+/// What was said, and what is to be done before and after it is told.
+struct Said {
+    what: What,
+    /// Whether something was written: then the storage is waited for.
+    stored: bool,
+    /// Whether the copy in KV may be older than what is published.
+    copy_is_old: bool,
+    policies: Vec<(RoomId, Policy)>,
+}
+
+enum What {
+    /// The answer.
+    Text(String),
+    /// A room has the answer to this call of the API.
+    OfRoom(Box<RoomCall>),
+}
+
+#[wasm_bindgen]
+impl Control {
+    /// The runtime makes one for the name that is called.
+    #[wasm_bindgen(constructor)]
+    pub fn new(state: DurableObjectState, env: Env) -> Self {
+        let storage = State::from(state).storage();
+        let missing = || Err("the API is not set up".to_owned());
+        let inner = Inner {
+            access: access(&env).unwrap_or_else(missing),
+            buckets: RefCell::default(),
+            keys: isolate::key_ids(&env),
+            env,
+            sql: storage.sql(),
+            storage,
+            keeper: RefCell::new(None),
+            copying: Cell::new(false),
+            copy_is_old: Cell::new(false),
+        };
+        Self {
+            inner: Rc::new(inner),
+        }
+    }
+
+    /// A question as text; the promise is of the answer as text.
+    pub fn hear(&self, body: &str) -> Promise {
+        object::hear(body, |body, answer| hear(&self.inner, body, answer))
+    }
+
+    /// The same by HTTP.
+    pub fn fetch(&self, request: &web_sys::Request) -> Promise {
+        let inner = Rc::clone(&self.inner);
+        object::fetch(request, move |body, answer| hear(&inner, body, answer))
+    }
+}
+
+fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
+    let said = match catch_unwind(AssertUnwindSafe(|| inner.say(body))) {
+        Ok(Ok(said)) => said,
+        Ok(Err(message)) => {
+            worker::console_error!("control: {message}");
+            return answer.fail(&message);
+        }
+        Err(_panic) => return answer.fail("the control object failed on this request"),
+    };
+    match said.what {
+        What::Text(text) if !said.stored && !said.copy_is_old => answer.give(&text),
+        _ => spawn_local(finish(Rc::clone(inner), said, answer)),
+    }
+}
+
+/// Answers when what was said is durable, and lets the rooms and the copy know.
+async fn finish(inner: Rc<Inner>, said: Said, answer: Answer) {
+    if said.stored
+        && let Err(error) = inner.storage.sync().await
+    {
+        inner.keeper.replace(None);
+        return answer.fail(&format!("cannot store: {error}"));
+    }
+    match said.what {
+        What::Text(text) => answer.give(&text),
+        What::OfRoom(call) => match json(&Reply::from(ask_room(&inner.env, &call).await)) {
+            Ok(text) => answer.give(&text),
+            Err(message) => answer.fail(&message),
+        },
+    }
+    for (room, policy) in said.policies {
+        let env = inner.env.clone();
+        spawn_local(async move {
+            if let Err(error) = call::govern(&env, &room, &policy, PATIENCE).await {
+                // It will ask.
+                worker::console_warn!("room {room} has not heard of {}: {error}", policy.version);
+            }
+        });
+    }
+    if said.copy_is_old {
+        write_copies(inner).await;
+    }
+}
+
+/// Lets the room answer a call of the API.
+async fn ask_room(env: &Env, call: &RoomCall) -> api::Answer {
+    let id = &call.room.id;
+    let first = call::pass_on(env, id, &call.first(), PATIENCE).await;
+    let last = match first {
+        Ok(first) => match call.second(&first) {
+            Some(second) => call::pass_on(env, id, &second, PATIENCE).await,
+            None => Ok(first),
+        },
+        failed => failed,
+    };
+    if let Err(error) = &last {
+        worker::console_warn!("room {}: {error}", call.room.name);
+    }
+    call.answer(last.ok().as_ref())
+}
+
+/// Writes the copy in KV, where there is a namespace for it, until it is the newest.
+async fn write_copies(inner: Rc<Inner>) {
+    let namespace = named(&inner.env, COPIES);
+    inner.copy_is_old.set(true);
+    if namespace.is_undefined() || inner.copying.replace(true) {
+        return;
+    }
+    let mut attempts = 0;
+    while attempts < COPY_ATTEMPTS && inner.copy_is_old.replace(false) {
+        let text = inner.publication();
+        let Some(text) = text else { break };
+        if let Err(error) = JsFuture::from(binding::write_copy(&namespace, &text)).await {
+            worker::console_warn!("copy of the configuration: {error:?}");
+            inner.copy_is_old.set(true);
+            attempts += 1;
+        }
+        Delay::from(BETWEEN_COPIES).await;
+    }
+    inner.copying.set(false);
+}
+
+impl Inner {
+    /// Answers, and writes what has changed, in one go. While this runs, the keeper is out of its
+    /// cell: if it returns early or panics, the cell stays empty.
+    fn say(&self, body: &str) -> Result<Said, String> {
+        let ask: Ask = serde_json::from_str(body).map_err(|error| error.to_string())?;
+        let languages = language::all()
+            .iter()
+            .map(|language| language.tag.to_owned());
+        let languages: Vec<String> = languages.collect();
+        let around = Surroundings {
+            zones: self.access.as_ref().map_or(&[], Access::zone_names),
+            languages: &languages,
+        };
+        let is_new = self.keeper.borrow().is_none();
+        let (mut keeper, mut effects) = match self.keeper.take() {
+            Some(keeper) => (keeper, Effects::default()),
+            None => self.open(around)?,
+        };
+        let what = match ask {
+            Ask::Look { knows } => What::Text(keeper.look(knows).to_owned()),
+            Ask::Room { id } => What::Text(json(&keeper.policy(&id))?),
+            Ask::Api(call) => {
+                let (what, changed) = self.manage(&mut keeper, call, around)?;
+                effects.followed_by(changed);
+                what
+            }
+        };
+        self.store(&effects)?;
+        let is_published = keeper.publication().is_some();
+        self.keeper.replace(Some(keeper));
+        let stored = effects != Effects::default();
+        Ok(Said {
+            what,
+            stored,
+            // An object that is made anew does not know whether the last one came to write it.
+            copy_is_old: stored || (is_new && is_published),
+            policies: effects.policies,
+        })
+    }
+
+    /// Answers a request to the API.
+    fn manage(
+        &self,
+        keeper: &mut Keeper,
+        call: Call,
+        around: Surroundings<'_>,
+    ) -> Result<(What, Effects), String> {
+        let access = self.access.as_ref().map_err(Clone::clone)?;
+        let request = api::Request::from(call);
+        let mut random = [0; 32];
+        getrandom::fill(&mut random).map_err(|error| error.to_string())?;
+        let now = clock::now();
+        let moment = Moment {
+            now,
+            random,
+            around,
+            keys: &self.keys,
+        };
+        let embedded = declaration()?;
+        let mut buckets = self.buckets.borrow_mut();
+        let (outcome, effects) = keeper
+            .change(around, &embedded, |configuration| {
+                api::answer(configuration, access, &mut buckets, &request, moment)
+            })
+            .map_err(|failure| failure.to_string())?;
+        let answer = match outcome {
+            Outcome::Answer(answer) | Outcome::Changed(answer, _) => answer,
+            Outcome::Room(call) => return Ok((What::OfRoom(call), effects)),
+            Outcome::KeepPreview {
+                id,
+                html,
+                until,
+                answer,
+            } => {
+                self.keep_preview(id, html, until, now)?;
+                answer
+            }
+            Outcome::ShowPreview { id, show } => show.answer(self.preview(id, now)?.as_deref()),
+        };
+        let mut reply = Reply::from(answer);
+        let configuration = keeper.standing(&embedded).to_string();
+        reply
+            .headers
+            .push((header::CONFIGURATION.to_owned(), configuration));
+        Ok((What::Text(json(&reply)?), effects))
+    }
+
+    fn keep_preview(
+        &self,
+        id: String,
+        html: String,
+        until: Instant,
+        now: Instant,
+    ) -> Result<(), String> {
+        self.exec(PREVIEWS, Vec::new())?;
+        // The oldest give way, for the room that pages take is bounded.
+        self.exec(
+            "DELETE FROM preview WHERE until <= ? OR id NOT IN \
+             (SELECT id FROM preview ORDER BY until DESC LIMIT ?)",
+            vec![number(now)?, SqlStorageValue::Integer(MOST_PREVIEWS - 1)],
+        )?;
+        let row = vec![
+            SqlStorageValue::String(id),
+            number(until)?,
+            SqlStorageValue::String(html),
+        ];
+        self.exec(
+            "INSERT INTO preview (id, until, html) VALUES (?, ?, ?)",
+            row,
+        )
+    }
+
+    fn preview(&self, id: String, now: Instant) -> Result<Option<String>, String> {
+        self.exec(PREVIEWS, Vec::new())?;
+        let bindings = vec![SqlStorageValue::String(id), number(now)?];
+        let query = "SELECT html FROM preview WHERE id = ? AND until > ?";
+        let cursor = self.sql.exec(query, Some(bindings));
+        let cursor = cursor.map_err(|error| error.to_string())?;
+        let Some(row) = cursor.raw().next() else {
+            return Ok(None);
+        };
+        match row.map_err(|error| error.to_string())?.into_iter().next() {
+            Some(SqlStorageValue::String(html)) => Ok(Some(html)),
+            other => Err(format!("a stored preview is not text: {other:?}")),
+        }
+    }
+
+    fn publication(&self) -> Option<String> {
+        let keeper = self.keeper.borrow();
+        keeper.as_ref()?.publication().map(str::to_owned)
+    }
+
+    fn open(&self, around: Surroundings<'_>) -> Result<(Keeper, Effects), String> {
+        self.exec(
+            "CREATE TABLE IF NOT EXISTS configuration (key TEXT, part INTEGER, body TEXT NOT NULL, \
+             PRIMARY KEY (key, part))",
+            Vec::new(),
+        )?;
+        let now = clock::now();
+        let embedded = Configuration::embedded(now).map_err(|error| error.to_string())?;
+        let opened = Keeper::open(self.rows()?, || embedded, now.as_millis(), around);
+        let (keeper, effects) = opened.map_err(|failure| failure.to_string())?;
+        if keeper.standing(&declaration()?).differs {
+            worker::console_warn!(
+                "rooms.toml has changed since the API has taken the rooms over; it is not in force"
+            );
+        }
+        Ok((keeper, effects))
+    }
+
+    fn rows(&self) -> Result<Rows, String> {
+        let query = "SELECT key, body FROM configuration ORDER BY key, part";
+        let cursor = self.sql.exec(query, None);
+        let cursor = cursor.map_err(|error| error.to_string())?;
+        let mut rows = Rows::new();
+        for row in cursor.raw() {
+            let mut row = row.map_err(|error| error.to_string())?.into_iter();
+            match (row.next(), row.next()) {
+                (Some(SqlStorageValue::String(key)), Some(SqlStorageValue::String(body))) => {
+                    rows.entry(key).or_default().push_str(&body);
+                }
+                other => return Err(format!("a stored row is not text: {other:?}")),
+            }
+        }
+        Ok(rows)
+    }
+
+    fn store(&self, effects: &Effects) -> Result<(), String> {
+        for key in effects.deleted.iter().chain(effects.put.keys()) {
+            let key = SqlStorageValue::String(key.clone());
+            self.exec("DELETE FROM configuration WHERE key = ?", vec![key])?;
+        }
+        for (key, body) in &effects.put {
+            for (part, body) in (0..).zip(parts(body)) {
+                let row = vec![
+                    SqlStorageValue::String(key.clone()),
+                    SqlStorageValue::Integer(part),
+                    SqlStorageValue::String(body.to_owned()),
+                ];
+                self.exec(
+                    "INSERT INTO configuration (key, part, body) VALUES (?, ?, ?)",
+                    row,
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    fn exec(&self, query: &str, bindings: Vec<SqlStorageValue>) -> Result<(), String> {
+        let bindings = Some(bindings).filter(|bindings| !bindings.is_empty());
+        self.sql
+            .exec(query, bindings)
+            .map(drop)
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// A text in parts of at most [`PART`] bytes; an empty one is one part.
+fn parts(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    loop {
+        let (part, left) = rest.split_at(rest.floor_char_boundary(PART));
+        parts.push(part);
+        if left.is_empty() {
+            return parts;
+        }
+        rest = left;
+    }
+}
+
+/// The rooms that this version of the Worker was built with, as text.
+fn declaration() -> Result<String, String> {
+    let declaration = packed::declaration().map_err(|error| error.to_string())?;
+    Ok(declaration.to_string())
+}
+
+fn number(at: Instant) -> Result<SqlStorageValue, String> {
+    let millis = i64::try_from(at.as_millis()).map_err(|error| error.to_string())?;
+    Ok(SqlStorageValue::Integer(millis))
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, String> {
+    serde_json::to_string(value).map_err(|error| error.to_string())
+}
