@@ -3,14 +3,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::order::{Inversions, Order};
 use crate::scenario::Scenario;
 
 /// Errors of a told wait count while at least so much is left: what is told in minutes cannot be
 /// right to the second.
 const JUDGED_WAIT_MS: u32 = 60_000;
-
-/// One who stands at the door is expected to ask again within so much.
-const AT_DOOR_MS: u32 = 5_000;
 
 /// What was told to an observed visitor.
 #[derive(Clone, Copy, Debug)]
@@ -53,12 +51,7 @@ pub(crate) struct Judge {
     in_window: u32,
     most_in_window: u32,
     violations: u64,
-    /// Every admission from the line in its order.
-    admissions: Vec<u32>,
-    door: BTreeMap<u32, u32>,
-    /// The latest admissions, without those that a later one of a higher number follows.
-    highest: VecDeque<(u32, u32)>,
-    overtaken_at_door: u64,
+    pub(crate) order: Order,
     pub(crate) observed: BTreeMap<u32, Vec<Told>>,
     pub(crate) compared: Vec<Compared>,
     rises: u64,
@@ -94,10 +87,8 @@ pub(crate) struct Verdict {
     pub(crate) slots_used: Option<f64>,
     /// The same for the limit that binds at the moment.
     pub(crate) limit_used: Option<f64>,
-    /// Of 1,000 admissions, so many came before an earlier number that came later.
-    pub(crate) inversions: f64,
-    /// For 1,000 admissions, so many who stood at the door and asked in time were overtaken.
-    pub(crate) door_inversions: f64,
+    /// Who came in after a later number.
+    pub(crate) inversions: Inversions,
     /// Median and 90th percentile of the relative error of told waits.
     pub(crate) error: Option<(f64, f64)>,
     /// Of told waits, so many were "no estimate".
@@ -123,10 +114,7 @@ impl Judge {
             in_window: 0,
             most_in_window: 0,
             violations: 0,
-            admissions: Vec::new(),
-            door: BTreeMap::new(),
-            highest: VecDeque::new(),
-            overtaken_at_door: 0,
+            order: Order::new(scenario.room.poll_far_seconds),
             observed: BTreeMap::new(),
             compared: Vec::new(),
             rises: 0,
@@ -167,43 +155,14 @@ impl Judge {
             self.walked_in += 1;
             return;
         };
-        self.admissions.push(number);
         self.waits_ms.push(waited_ms);
-        self.door.remove(&number);
-        while self
-            .highest
-            .back()
-            .is_some_and(|(_, highest)| *highest < number)
-        {
-            self.highest.pop_back();
-        }
-        self.highest.push_back((now, number));
-        while self
-            .highest
-            .front()
-            .is_some_and(|(at, _)| at + AT_DOOR_MS < now)
-        {
-            self.highest.pop_front();
-        }
         self.compare(number, now);
-    }
-
-    /// `number` has asked at the door and not got in. If they have asked before, in time, and a later
-    /// number has got in since, they were overtaken.
-    pub(crate) fn at_door(&mut self, number: u32, now: u32) {
-        if let Some(asked) = self.door.insert(number, now)
-            && asked + AT_DOOR_MS > now
-        {
-            let since = self.highest.partition_point(|(at, _)| *at <= asked);
-            let highest = self.highest.get(since).map_or(0, |(_, number)| *number);
-            self.overtaken_at_door += u64::from(highest > number);
-        }
     }
 
     /// A visitor has gone without having been in.
     pub(crate) fn left_line(&mut self, number: u32) {
         self.gone += 1;
-        self.door.remove(&number);
+        self.order.left(number);
         self.observed.remove(&number);
     }
 
@@ -248,13 +207,6 @@ impl Judge {
 
     /// Sums it up.
     pub(crate) fn verdict(&mut self) -> Verdict {
-        let mut later = u32::MAX;
-        let mut inverted = 0_u64;
-        for number in self.admissions.iter().rev() {
-            inverted += u64::from(later < *number);
-            later = later.min(*number);
-        }
-        let per_thousand = |count: u64, of: usize| 1000.0 * count as f64 / of.max(1) as f64;
         let mut errors: Vec<f64> = self.compared.iter().map(Compared::error).collect();
         errors.sort_by(f64::total_cmp);
         self.waits_ms.sort_unstable();
@@ -272,8 +224,7 @@ impl Judge {
             violations: self.violations,
             slots_used: share(used.slots),
             limit_used: share(used.binding),
-            inversions: per_thousand(inverted, self.admissions.len()),
-            door_inversions: per_thousand(self.overtaken_at_door, self.admissions.len()),
+            inversions: self.order.inversions(),
             error: quantile(&errors, 0.5).zip(quantile(&errors, 0.9)),
             untold: self.no_estimate as f64 / told.max(1.0),
             rises: 1000.0 * self.rises as f64 / (self.observed_admitted.max(1)) as f64,

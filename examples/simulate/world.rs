@@ -376,12 +376,14 @@ impl World {
             if let Some(snapshot) = response.snapshot {
                 self.snapshot = snapshot;
             }
+            let serving = self.snapshot.serving as u32;
             let contexts = std::mem::take(&mut self.contexts);
             for (event, reply) in contexts.iter().zip(response.replies) {
                 self.hear(*event, reply);
             }
             self.contexts = contexts;
             self.contexts.clear();
+            self.judge.order.called(serving, self.now);
         }
         // The vectors are used again.
         let [request] = &mut requests;
@@ -477,10 +479,13 @@ impl World {
         match reply {
             Reply::Admitted { expires, .. } => {
                 let waited = self.now - visitor.joined;
+                self.judge
+                    .order
+                    .admitted(number, visitor.last_poll, self.now);
                 self.enters(number, Self::millis(expires), Some(waited));
             }
             Reply::AtDoor { .. } => {
-                self.judge.at_door(number, self.now);
+                self.judge.order.asked(number, visitor.last_poll, self.now);
                 if visitor.drops_at_door() {
                     self.goes(number);
                     return;
