@@ -3,6 +3,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use anteroom::room::wait::Promise;
+use anteroom::time::Span;
+
 use crate::order::{Inversions, Order};
 use crate::scenario::Scenario;
 
@@ -13,8 +16,8 @@ const JUDGED_WAIT_MS: u32 = 60_000;
 /// What was told to an observed visitor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Told {
-    pub(crate) at: u32,
-    pub(crate) wait_ms: Option<u32>,
+    at: u32,
+    promise: Option<Promise>,
 }
 
 /// A told wait and what it came to, in milliseconds.
@@ -22,6 +25,8 @@ pub(crate) struct Told {
 pub(crate) struct Compared {
     pub(crate) told: u32,
     pub(crate) true_wait: u32,
+    /// Whether it lies between the least and the most that was told.
+    is_within: bool,
 }
 
 /// The state of the world at one second.
@@ -91,6 +96,8 @@ pub(crate) struct Verdict {
     pub(crate) inversions: Inversions,
     /// Median and 90th percentile of the relative error of told waits.
     pub(crate) error: Option<(f64, f64)>,
+    /// Of the waits that were told, so many lay within the range that was told.
+    pub(crate) within: f64,
     /// Of told waits, so many were "no estimate".
     pub(crate) untold: f64,
     /// Of 1,000 visitors, so many saw their wait rise.
@@ -166,25 +173,49 @@ impl Judge {
         self.observed.remove(&number);
     }
 
+    /// An observed visitor asks, and `tell` says what they are told, given what they were told last and
+    /// how long ago.
+    pub(crate) fn told(
+        &mut self,
+        number: u32,
+        now: u32,
+        tell: impl FnOnce(Option<(Promise, Span)>) -> Option<Promise>,
+    ) {
+        let told = self.observed.entry(number).or_default();
+        let earlier = told.last().and_then(|last| {
+            let ago = Span::from_millis((now - last.at).into());
+            last.promise.map(|promise| (promise, ago))
+        });
+        let promise = tell(earlier);
+        told.push(Told { at: now, promise });
+    }
+
     fn compare(&mut self, number: u32, now: u32) {
         let Some(told) = self.observed.remove(&number) else {
             return;
         };
         self.observed_admitted += 1;
-        let known: Vec<_> = told.iter().filter_map(|told| told.wait_ms).collect();
-        self.rises += u64::from(!known.is_sorted_by(|earlier, later| earlier >= later));
+        let known = told.iter().filter_map(|told| told.promise);
+        let minutes: Vec<_> = known
+            .map(|told| told.likely.as_secs().div_ceil(60))
+            .collect();
+        self.rises += u64::from(!minutes.is_sorted_by(|earlier, later| earlier >= later));
         for told in told {
             let true_wait = now - told.at;
             if told.at < self.queueing_since.unwrap_or(0) + 120_000 || true_wait < JUDGED_WAIT_MS {
                 continue;
             }
-            match told.wait_ms {
-                Some(wait) => self.compared.push(Compared {
-                    told: wait,
-                    true_wait,
-                }),
-                None => self.no_estimate += 1,
-            }
+            let Some(promise) = told.promise else {
+                self.no_estimate += 1;
+                continue;
+            };
+            let wait = promise.wait();
+            let truth = Span::from_millis(true_wait.into());
+            self.compared.push(Compared {
+                told: wait.likely.as_millis() as u32,
+                true_wait,
+                is_within: (wait.least..=wait.most).contains(&truth),
+            });
         }
     }
 
@@ -226,6 +257,8 @@ impl Judge {
             limit_used: share(used.binding),
             inversions: self.order.inversions(),
             error: quantile(&errors, 0.5).zip(quantile(&errors, 0.9)),
+            within: self.compared.iter().filter(|told| told.is_within).count() as f64
+                / self.compared.len().max(1) as f64,
             untold: self.no_estimate as f64 / told.max(1.0),
             rises: 1000.0 * self.rises as f64 / (self.observed_admitted.max(1)) as f64,
             waits: wait(0.5)

@@ -48,6 +48,7 @@ pub(crate) fn lines(scenario: &Scenario, verdict: &Verdict) -> Vec<(&'static str
             format!("{:.1} % / {:.1} %", median * 100.0, p90 * 100.0)
         }),
     ));
+    lines.push(("within the range told", percent(Some(verdict.within))));
     lines.push(("told no estimate", percent(Some(verdict.untold))));
     lines.push((
         "saw the wait rise, per 1,000",

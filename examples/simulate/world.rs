@@ -18,7 +18,7 @@ use fastrand::Rng;
 use crate::arrivals::Arriving;
 use crate::calendar::Calendar;
 use crate::crowd::{Stage, Visitor};
-use crate::judge::{Judge, Second, Told};
+use crate::judge::{Judge, Second};
 use crate::network::Edges;
 use crate::scenario::Scenario;
 
@@ -295,11 +295,11 @@ impl World {
         let ahead = view.users_ahead(ticket);
         let wait = view.expected_wait(ahead);
         if number.is_multiple_of(self.observe_every) {
-            let told = Told {
-                at: self.now,
-                wait_ms: wait.map(|wait| wait.as_millis() as u32),
-            };
-            self.judge.observed.entry(number).or_default().push(told);
+            let at = START + Span::from_millis(self.now.into());
+            self.judge.told(number, self.now, |earlier| {
+                let earlier = earlier.map(|(promise, ago)| (promise, at - ago));
+                view.promise(ahead, earlier)
+            });
         }
         self.request.polled.push(ticket);
         let interval = if visitor.is_hidden() {
