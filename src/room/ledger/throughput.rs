@@ -380,7 +380,7 @@ mod tests {
     fn what_is_steady_is_measured_over_all_its_time_and_a_change_is_seen_soon() {
         let (throughput, now) = measured(3_000);
         let (calls, ..) = throughput.window(now);
-        assert!(calls > 4_000, "{calls}");
+        assert!(calls >= 3_200, "{calls}");
         let mut slower = throughput;
         for second in 0..420 {
             slower.observe(true, 100, now + Span::from_secs(second));
