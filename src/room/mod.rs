@@ -12,3 +12,4 @@ pub mod policy;
 pub mod relay;
 pub mod seed;
 pub mod snapshot;
+pub mod wait;
