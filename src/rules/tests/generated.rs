@@ -50,9 +50,11 @@ impl Naive {
     }
 }
 
+type Holds = fn(std::cmp::Ordering) -> bool;
+
 /// An operator with what it says of an ordering.
-fn orders() -> impl Strategy<Value = (&'static str, fn(std::cmp::Ordering) -> bool)> {
-    let orders: Vec<(&'static str, fn(std::cmp::Ordering) -> bool)> = vec![
+fn orders() -> impl Strategy<Value = (&'static str, Holds)> {
+    let orders: Vec<(&'static str, Holds)> = vec![
         ("eq", |order| order.is_eq()),
         ("==", |order| order.is_eq()),
         ("ne", |order| order.is_ne()),
@@ -123,9 +125,9 @@ fn leaf() -> impl Strategy<Value = Naive> {
                 let holds = |value: &&str| order((**value).cmp(text)) != negated;
                 let mut values = ARGUMENTS.iter();
                 let holds = if all {
-                    values.all(|value| holds(&value))
+                    values.all(holds)
                 } else {
-                    values.any(|value| holds(&value))
+                    values.any(holds)
                 };
                 let function = if all { "all" } else { "any" };
                 let not = if negated { "not " } else { "" };
