@@ -34,7 +34,7 @@ pub enum Entry<'a> {
     /// A request could not be answered because something is missing in the deployment.
     NotSetUp {
         /// What is missing.
-        reason: &'a str,
+        reason: String,
     },
     /// The origin has not answered a request.
     OriginFailed {
@@ -199,7 +199,7 @@ mod tests {
     fn all() -> [Entry<'static>; 13] {
         let reason = || "it broke".to_owned();
         [
-            Entry::NotSetUp { reason: "it broke" },
+            Entry::NotSetUp { reason: reason() },
             Entry::OriginFailed {
                 room: "shop",
                 reason: reason(),

@@ -141,6 +141,11 @@ impl Memory {
         self.start_refresh(now, false)
     }
 
+    /// Counts a request that a rule exempts. It is reported when one that is not comes.
+    pub const fn note_bypass(&mut self) {
+        self.counts.bypassed = self.counts.bypassed.saturating_add(1);
+    }
+
     fn report(&mut self) -> Request {
         let mut polled = std::mem::take(&mut self.polled);
         let mut returned: Vec<_> = std::mem::take(&mut self.returned).into_iter().collect();
@@ -358,6 +363,20 @@ mod tests {
         memory.relay_fail(at(10));
         assert_eq!(memory.relays(at(2_009)), None);
         assert_eq!(memory.relays(at(2_010)), Some(3));
+    }
+
+    #[test]
+    fn what_is_counted_goes_with_the_next_report() {
+        let mut memory = Memory::default();
+        let first = memory.note_passage(at(0)).unwrap();
+        assert_eq!(first.counts.passed, 1);
+        memory.learn(snapshot(1), at(1));
+        memory.note_bypass();
+        assert_eq!(memory.note_passage(at(500)), None);
+        let second = memory.note_passage(at(1_500)).unwrap();
+        assert_eq!((second.counts.passed, second.counts.bypassed), (2, 1));
+        let third = memory.start_refresh(at(9_000), false).unwrap();
+        assert!(third.counts.is_zero());
     }
 
     #[test]

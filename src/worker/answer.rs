@@ -10,7 +10,7 @@ use web_sys::Response;
 use super::{binding, log};
 use crate::gate::cors::Field;
 use crate::gate::header;
-use crate::log::Entry;
+use crate::log::{Entry, clean};
 use crate::page::shared::Body;
 
 /// So many pages are kept as the runtime's own bytes.
@@ -70,7 +70,8 @@ fn bytes_of(page: &Rc<str>) -> Uint8Array {
 /// The answer when the Worker is not set up right: it says so to the operator and keeps the origin
 /// protected.
 pub(super) fn broken(message: &str) -> Response {
-    log::write(&Entry::NotSetUp { reason: message });
+    let reason = clean(message);
+    log::write(&Entry::NotSetUp { reason });
     let text = format!("anteroom is not set up: {message}\n");
     error(503, &text, Vec::new())
 }

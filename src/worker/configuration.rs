@@ -68,7 +68,8 @@ impl Configured {
     pub(super) fn of(env: &Env) -> Option<Self> {
         let access = access(env)?;
         if let Err(message) = &access {
-            log::write(&Entry::NotSetUp { reason: message });
+            let reason = clean(message);
+            log::write(&Entry::NotSetUp { reason });
         }
         Some(Self {
             access: access.ok(),

@@ -5,10 +5,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Visitor, ask } from './harness/client.mjs';
+import { ANTEROOM_API, Operator } from './harness/operator.mjs';
 import { stage } from './harness/stage.mjs';
 import { until } from './harness/until.mjs';
 
-const { origin, server } = await stage({ isolates: 2, probe: true });
+const { origin, server } = await stage({ isolates: 2, vars: { ANTEROOM_API } });
+const operator = new Operator(server);
 
 /** Somebody inside, and the room's id. */
 async function inside(url) {
@@ -63,13 +65,13 @@ test('an operator ends a session by its number', async () => {
   const url = 'http://one-1.test/';
   const { cookie, number, room } = await inside(url);
   assert.equal((await show(server.ports[1], url, cookie)).text, 'the site');
-  const say = async (message) => {
-    const { replies } = await server.say(room, { v: 1, messages: [message] });
-    return replies[0].found;
-  };
-  assert.equal((await say({ find: { number } })).state, 'active');
-  assert.deepEqual(await say({ end: { number } }), { state: 'over' });
-  assert.deepEqual(await say({ end: { number } }), { state: 'over' }, 'twice is once');
+  const of = (kind, value) => `/waiting_rooms/${room}/${kind}/${value}`;
+  assert.equal((await operator.call('GET', of('places', number))).state, 'active');
+  for (const time of ['once', 'twice']) {
+    assert.deepEqual(await operator.call('DELETE', of('sessions', number)), { id: String(number) }, time);
+  }
+  assert.equal((await operator.call('GET', of('places', number))).state, 'over');
+  assert.equal((await operator.ask('DELETE', of('sessions', number + 1_000))).status, 404, 'never given');
   await refused(server.ports[1], url, cookie);
   await refused(server.port, url, cookie);
   await inside(url);
