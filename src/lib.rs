@@ -4,6 +4,7 @@
 
 pub mod control;
 pub mod gate;
+pub mod log;
 pub mod origin;
 pub mod packed;
 pub mod page;

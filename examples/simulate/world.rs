@@ -350,6 +350,7 @@ impl World {
                 number: named(number),
                 incarnation,
                 last_poll: START + Span::from_millis(self.visitor(number).last_poll.into()),
+                joined: None,
             },
             Event::Renew(number) => Message::Renew {
                 number: named(number),
@@ -358,6 +359,7 @@ impl World {
             Event::Leave(number) => Message::Leave {
                 number: named(number),
                 incarnation,
+                revoked: false,
             },
             Event::Poll(_) | Event::Expire(_) | Event::Return(_) => return,
         };

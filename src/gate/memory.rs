@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::reserved::Reserved;
 use super::token::Standing;
+use crate::room::figures::counts::Counts;
 use crate::room::message::{Request, VERSION};
 use crate::room::number::TicketNumber;
 use crate::room::snapshot::{READS_SETS, Snapshot};
@@ -62,6 +63,8 @@ pub struct Memory {
     renewals: BTreeMap<TicketNumber, Renewed>,
     /// Slots for newcomers to come.
     pub reserved: Reserved,
+    /// What has been counted since the last report.
+    pub counts: Counts,
 }
 
 impl Memory {
@@ -73,6 +76,11 @@ impl Memory {
     /// Whether the snapshot is too old to be relied on.
     pub fn is_stale(&self, now: Instant) -> bool {
         self.is_older(STALE_AFTER, now)
+    }
+
+    /// Whether the snapshot is so old, or there is none, that it says nothing.
+    pub fn is_useless(&self, now: Instant) -> bool {
+        self.is_older(USELESS_AFTER, now)
     }
 
     /// Whether no call has failed since the last that succeeded.
@@ -119,12 +127,18 @@ impl Memory {
     /// `needs` the snapshot does not rely on another's refresh when the old one is useless.
     pub fn start_refresh(&mut self, now: Instant, needs: bool) -> Option<Request> {
         let is_underway = self.refreshing_until > now;
-        let relies = !(needs && self.is_older(USELESS_AFTER, now));
+        let relies = !(needs && self.is_useless(now));
         if !self.is_older(RENEW_AFTER, now) || self.is_resting(now) || (is_underway && relies) {
             return None;
         }
         self.refreshing_until = now + REFRESH_DEADLINE;
         Some(self.report())
+    }
+
+    /// Counts a request that passes at once. The report to send, as [`Memory::start_refresh`] has it.
+    pub fn note_passage(&mut self, now: Instant) -> Option<Request> {
+        self.counts.passed = self.counts.passed.saturating_add(1);
+        self.start_refresh(now, false)
     }
 
     fn report(&mut self) -> Request {
@@ -138,6 +152,7 @@ impl Memory {
         let report = Request {
             version: VERSION,
             knows: self.snapshot().map(|known| known.stamp()),
+            counts: std::mem::take(&mut self.counts),
             ..Request::default()
         };
         report.reporting(reads, polled, returned)

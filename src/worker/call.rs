@@ -10,8 +10,10 @@ use worker::Env;
 
 use super::configuration::CONTROL;
 use super::isolate::Isolate;
-use super::{binding, clock};
+use super::{binding, clock, log};
 use crate::control::message::{self as control, Ask, Policy};
+use crate::log::{Entry, clean};
+use crate::room::figures::told::{self, QUESTION, Question};
 use crate::room::message::{Message, Reply, Request, Response, VERSION};
 use crate::room::snapshot::Snapshot;
 use crate::site::room::RoomId;
@@ -139,7 +141,8 @@ async fn travel(
         match send(env, RELAYS, relay, &request, patience * RELAYS_THIRDS / 3).await {
             Ok(response) => return Ok(response),
             Err(error) => {
-                worker::console_warn!("relay {relay}: {error}");
+                let reason = clean(&error.to_string());
+                log::write(&Entry::RelayFailed { relay, reason });
                 let now = clock::now();
                 let edition = &way.isolate.edition;
                 edition.memory(way.index, |room| room.relay_fail(now));
@@ -212,6 +215,19 @@ pub(super) async fn govern(
     say(env, ROOMS, room.as_str(), &body, patience)
         .await
         .map(drop)
+}
+
+/// Asks a room something for its operator.
+pub(super) async fn question(
+    env: &Env,
+    room: &RoomId,
+    question: &Question,
+    patience: Duration,
+) -> Result<told::Answer, Unanswered> {
+    let body = serde_json::to_string(question).map_err(not_understood)?;
+    let body = format!("{QUESTION}{body}");
+    let text = say(env, ROOMS, room.as_str(), &body, patience).await?;
+    serde_json::from_str(&text).map_err(not_understood)
 }
 
 async fn send(

@@ -16,12 +16,13 @@ use wasm_bindgen_futures::JsFuture;
 use worker::{Context, Delay, Env};
 
 use super::isolate::Lasting;
-use super::{binding, call, clock};
+use super::{binding, call, clock, log};
 use crate::control::access::Access;
 use crate::control::currency::{Currency, Due, LOOK_PATIENCE, PATIENCE};
 use crate::control::message::Ask;
 use crate::control::publication::Publication;
 use crate::control::rate::Buckets;
+use crate::log::{Entry, clean};
 use crate::time::{Instant, Span};
 
 /// The namespace of the control object.
@@ -67,7 +68,7 @@ impl Configured {
     pub(super) fn of(env: &Env) -> Option<Self> {
         let access = access(env)?;
         if let Err(message) = &access {
-            worker::console_error!("{message}");
+            log::write(&Entry::NotSetUp { reason: message });
         }
         Some(Self {
             access: access.ok(),
@@ -115,7 +116,8 @@ async fn look(lasting: &'static Lasting, env: Env) {
     let heard = newest(lasting, configured.is_warm.get(), &env).await;
     let now = clock::now();
     if let Err(message) = heard {
-        worker::console_warn!("configuration: {message}");
+        let reason = clean(&message);
+        log::write(&Entry::ConfigurationFailed { reason });
         configured.currency.borrow_mut().fail(now);
     } else {
         configured.is_warm.set(true);
@@ -132,13 +134,13 @@ async fn newest(lasting: &Lasting, is_warm: bool, env: &Env) -> Result<(), Strin
     match copy.split_at_checked(1) {
         Some(("=", _)) => return Ok(()),
         Some(("+", copy)) if take_in(lasting, copy).is_ok() => return Ok(()),
-        Some((_, copy)) => take_in(lasting, copy).unwrap_or_else(log),
+        Some((_, copy)) => take_in(lasting, copy).unwrap_or_else(note),
         None => {}
     }
     let from_afar = async {
         if !is_warm && copy.is_empty() {
             let copy = text(binding::read_copy(&named(env, COPIES))).await;
-            take_in(lasting, &copy.unwrap_or_default()).unwrap_or_else(log);
+            take_in(lasting, &copy.unwrap_or_default()).unwrap_or_else(note);
         }
     };
     let ((), told) = join(from_afar, ask(lasting, env)).await;
@@ -158,8 +160,9 @@ async fn ask(lasting: &Lasting, env: &Env) -> Result<(), String> {
     Ok(())
 }
 
-fn log(message: String) {
-    worker::console_warn!("copy of the configuration: {message}");
+fn note(message: String) {
+    let reason = clean(&message);
+    log::write(&Entry::CopyFailed { reason });
 }
 
 fn take_in(lasting: &Lasting, text: &str) -> Result<(), String> {

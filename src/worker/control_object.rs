@@ -30,6 +30,7 @@ use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
@@ -38,17 +39,19 @@ use worker::{Delay, Env, SqlStorage, SqlStorageValue, State, Storage};
 
 use super::binding::Answer;
 use super::configuration::{COPIES, access, named};
-use super::{binding, call, clock, isolate, object};
+use super::{binding, call, clock, isolate, log, object};
 use crate::control::access::Access;
-use crate::control::api::{self, Moment, Outcome, RoomCall};
+use crate::control::api::{self, MetricsCall, Moment, Outcome, RoomCall, Sent};
 use crate::control::keeper::{Effects, Keeper};
 use crate::control::message::{Ask, Call, Policy, Reply};
 use crate::control::rate::Buckets;
 use crate::control::rows::Rows;
 use crate::control::{Configuration, Surroundings};
 use crate::gate::header;
+use crate::log::{Entry, clean};
 use crate::packed;
 use crate::page::language;
+use crate::room::figures::told::{self, Question};
 use crate::site::room::RoomId;
 use crate::time::Instant;
 
@@ -112,6 +115,8 @@ enum What {
     Text(String),
     /// A room has the answer to this call of the API.
     OfRoom(Box<RoomCall>),
+    /// All rooms have.
+    OfRooms(MetricsCall),
 }
 
 #[wasm_bindgen]
@@ -153,7 +158,8 @@ fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
     let said = match catch_unwind(AssertUnwindSafe(|| inner.say(body))) {
         Ok(Ok(said)) => said,
         Ok(Err(message)) => {
-            worker::console_error!("control: {message}");
+            let reason = clean(&message);
+            log::write(&Entry::ControlFailed { reason });
             return answer.fail(&message);
         }
         Err(_panic) => return answer.fail("the control object failed on this request"),
@@ -174,17 +180,16 @@ async fn finish(inner: Rc<Inner>, said: Said, answer: Answer) {
     }
     match said.what {
         What::Text(text) => answer.give(&text),
-        What::OfRoom(call) => match json(&Reply::from(ask_room(&inner.env, &call).await)) {
-            Ok(text) => answer.give(&text),
-            Err(message) => answer.fail(&message),
-        },
+        What::OfRoom(call) => give(&answer, ask_room(&inner.env, &call).await),
+        What::OfRooms(call) => give(&answer, ask_rooms(&inner.env, &call).await),
     }
     for (room, policy) in said.policies {
         let env = inner.env.clone();
         spawn_local(async move {
             if let Err(error) = call::govern(&env, &room, &policy, PATIENCE).await {
                 // It will ask.
-                worker::console_warn!("room {room} has not heard of {}: {error}", policy.version);
+                let (room, reason) = (room.as_str(), clean(&error.to_string()));
+                log::write(&Entry::PolicyNotTold { room, reason });
             }
         });
     }
@@ -193,21 +198,42 @@ async fn finish(inner: Rc<Inner>, said: Said, answer: Answer) {
     }
 }
 
+fn give(to: &Answer, answer: api::Answer) {
+    match json(&Reply::from(answer)) {
+        Ok(text) => to.give(&text),
+        Err(message) => to.fail(&message),
+    }
+}
+
 /// Lets the room answer a call of the API.
 async fn ask_room(env: &Env, call: &RoomCall) -> api::Answer {
     let id = &call.room.id;
-    let first = call::pass_on(env, id, &call.first(), PATIENCE).await;
-    let last = match first {
-        Ok(first) => match call.second(&first) {
-            Some(second) => call::pass_on(env, id, &second, PATIENCE).await,
-            None => Ok(first),
-        },
-        failed => failed,
+    let answer = match call.sent() {
+        Sent::Request(request) => {
+            let response = call::pass_on(env, id, &request, PATIENCE).await;
+            response.map(|response| call.answer(Some(&response)))
+        }
+        Sent::Question(question) => {
+            let told = call::question(env, id, &question, PATIENCE).await;
+            told.map(|told| call.told(Some(&told)))
+        }
     };
-    if let Err(error) = &last {
-        worker::console_warn!("room {}: {error}", call.room.name);
-    }
-    call.answer(last.ok().as_ref())
+    answer.unwrap_or_else(|error| {
+        let (room, reason) = (call.room.name.as_str(), clean(&error.to_string()));
+        log::write(&Entry::RoomFailed { room, reason });
+        api::Answer::unavailable()
+    })
+}
+
+/// Lets all rooms answer, at the same time.
+async fn ask_rooms(env: &Env, call: &MetricsCall) -> api::Answer {
+    let asked = call.rooms.iter().map(|(id, _)| async move {
+        match call::question(env, id, &Question::Totals, PATIENCE).await {
+            Ok(told::Answer::Totals(totals)) => Some(*totals),
+            _ => None,
+        }
+    });
+    call.answer(join_all(asked).await)
 }
 
 /// Writes the copy in KV, where there is a namespace for it, until it is the newest.
@@ -222,7 +248,8 @@ async fn write_copies(inner: Rc<Inner>) {
         let text = inner.publication();
         let Some(text) = text else { break };
         if let Err(error) = JsFuture::from(binding::write_copy(&namespace, &text)).await {
-            worker::console_warn!("copy of the configuration: {error:?}");
+            let reason = clean(&format!("{error:?}"));
+            log::write(&Entry::CopyFailed { reason });
             inner.copy_is_old.set(true);
             attempts += 1;
         }
@@ -299,6 +326,7 @@ impl Inner {
         let answer = match outcome {
             Outcome::Answer(answer) | Outcome::Changed(answer, _) => answer,
             Outcome::Room(call) => return Ok((What::OfRoom(call), effects)),
+            Outcome::Metrics(call) => return Ok((What::OfRooms(call), effects)),
             Outcome::KeepPreview {
                 id,
                 html,
@@ -374,9 +402,7 @@ impl Inner {
         let opened = Keeper::open(self.rows()?, || embedded, now.as_millis(), around);
         let (keeper, effects) = opened.map_err(|failure| failure.to_string())?;
         if keeper.standing(&declaration()?).differs {
-            worker::console_warn!(
-                "rooms.toml has changed since the API has taken the rooms over; it is not in force"
-            );
+            log::write(&Entry::DeclarationIgnored);
         }
         Ok((keeper, effects))
     }

@@ -23,6 +23,8 @@ use crate::gate::memory::Memory;
 use crate::gate::route::Match;
 use crate::gate::token::Standing;
 use crate::gate::visitor::Visitor;
+use crate::room::figures::counts::Counts;
+use crate::room::message;
 use crate::room::number::TicketId;
 use crate::site::room::{BindPass, FirstPass, Room};
 use crate::time::{Instant, Span};
@@ -141,6 +143,20 @@ impl Covered {
         self.visitor.token.map(|token| token.standing)
     }
 
+    /// Counts something for the room's figures.
+    pub(super) fn count(&self, note: impl FnOnce(&mut Counts)) {
+        self.memory(|room| note(&mut room.counts));
+    }
+
+    /// Notes that the request passes at once, and renews the snapshot in the background, if it is
+    /// time.
+    pub(super) fn note_passage(&self, env: &Env, ctx: &Context) {
+        let report = self.memory(|room| room.note_passage(self.now)).flatten();
+        if let Some(report) = report {
+            drop(self.refresh(env, ctx, report));
+        }
+    }
+
     /// Renews the snapshot in the background, if it is time and nobody is at it ([`Memory::start_refresh`]).
     /// The receiver is told when it is there.
     pub(super) fn refresh_if_due(
@@ -152,6 +168,10 @@ impl Covered {
         let report = self
             .memory(|room| room.start_refresh(self.now, needs))
             .flatten()?;
+        Some(self.refresh(env, ctx, report))
+    }
+
+    fn refresh(&self, env: &Env, ctx: &Context, report: message::Request) -> oneshot::Receiver<()> {
         let (done, is_done) = oneshot::channel();
         let (way, env) = (self.way(), env.clone());
         ctx.wait_until(async move {
@@ -160,14 +180,21 @@ impl Covered {
                 .edition
                 .memory(*index, |room| room.snapshot().cloned());
             let known = known.flatten();
+            let counts = report.counts;
             match call::look(&env, &way, report, known.as_ref(), REFRESH_PATIENCE).await {
                 Ok(snapshot) => isolate.heard(*index, snapshot),
-                Err(error) => isolate.unheard(*index, &error),
+                Err(error) => {
+                    isolate.unheard(*index, &error);
+                    // It may have been heard all the same, and is then counted twice.
+                    isolate
+                        .edition
+                        .memory(*index, |room| room.counts.add(counts));
+                }
             }
             // Most requests do not wait for it.
             let _ = done.send(());
         });
-        Some(is_done)
+        is_done
     }
 
     /// Reads the rest of what the answer depends on.

@@ -12,9 +12,10 @@ use std::time::Duration;
 use worker::{Env, SqlStorage, SqlStorageValue};
 
 use super::configuration::is_configured;
-use super::{call, clock};
+use super::{call, clock, log};
 use crate::control::message::{Ask, Policy};
 use crate::control::version::Version;
+use crate::log::{Entry, clean};
 use crate::packed;
 use crate::site::room::RoomId;
 use crate::site::timeline::Timeline;
@@ -124,7 +125,8 @@ impl Governed {
                 self.failed.set(is_behind.then(clock::now));
             }
             Err(message) => {
-                worker::console_warn!("the room goes by what it knows: {message}");
+                let reason = clean(&message);
+                log::write(&Entry::PolicyFailed { reason });
                 self.failed.set(Some(clock::now()));
             }
         }

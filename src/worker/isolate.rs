@@ -11,12 +11,13 @@ use std::sync::Arc;
 use worker::Env;
 
 use super::call::Unanswered;
-use super::clock;
 use super::configuration::Configured;
+use super::{clock, log};
 use crate::control::publication::Publication;
 use crate::control::version::Version;
 use crate::gate::edition::Edition;
 use crate::gate::keys::Keys;
+use crate::log::{Entry, clean};
 use crate::packed;
 use crate::room::snapshot::Snapshot;
 use crate::site::room::Room;
@@ -162,8 +163,12 @@ impl Isolate {
 
     /// Notes and logs that a room has not answered.
     pub(super) fn unheard(&self, room: usize, error: &Unanswered) {
-        worker::console_warn!("room {}: {error}", self.edition.name(room));
-        self.edition
-            .memory(room, |memory| memory.fail(clock::now()));
+        let reason = clean(&error.to_string());
+        let name = self.edition.name(room);
+        log::write(&Entry::RoomFailed { room: name, reason });
+        self.edition.memory(room, |memory| {
+            memory.counts.room_failed = memory.counts.room_failed.saturating_add(1);
+            memory.fail(clock::now());
+        });
     }
 }

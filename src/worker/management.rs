@@ -9,9 +9,10 @@ use worker::Env;
 
 use super::configuration::Configured;
 use super::url::{authority, host_of, target};
-use super::{answer, binding, call, clock};
+use super::{answer, binding, call, clock, log};
 use crate::control::api::{self, MOST_BODY};
 use crate::control::message::{Ask, Call, Reply};
+use crate::log::{Entry, clean};
 
 /// The object may have to ask a room.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -77,7 +78,8 @@ async fn body(request: &Request, length: Option<String>) -> Option<String> {
 
 /// The object gives no answer. Whether a change was made is then not known.
 fn unavailable(message: &str) -> Response {
-    worker::console_error!("api: {message}");
+    let reason = clean(message);
+    log::write(&Entry::ApiFailed { reason });
     written(&Reply::from(api::Answer::unavailable()))
 }
 

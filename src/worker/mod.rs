@@ -15,6 +15,7 @@ mod forward;
 mod governed;
 mod headers;
 mod isolate;
+mod log;
 mod management;
 mod object;
 mod passage;
@@ -24,6 +25,7 @@ mod random;
 mod relay_object;
 mod renewal;
 mod reserve;
+mod room_figures;
 mod room_object;
 mod url;
 
@@ -130,7 +132,7 @@ fn go(
         now,
     );
     if covered.may_pass_at_once(&matched) {
-        covered.refresh_if_due(&env, &ctx, false);
+        covered.note_passage(&env, &ctx);
         return handed_on(&isolate, covered.into_request());
     }
     let mut prepared = covered.prepare(&url, &matched);

@@ -23,6 +23,7 @@ impl Prepared {
         now_holds: Option<Standing>,
     ) -> Result<Response, JsValue> {
         let standing = now_holds.or(self.covered.standing());
+        self.note_passage();
         let response = forward::and_wait(&self.covered.isolate, self.outgoing(standing)?).await;
         let response = response.unwrap_or_else(|error| self.no_answer(&error));
         self.hand_back(env, response, standing, now_holds).await
@@ -45,6 +46,7 @@ impl Prepared {
         else {
             return self.pass(env, None).await;
         };
+        self.note_passage();
         let origin = forward::and_wait(&self.covered.isolate, self.outgoing(standing)?);
         let renewal = Renewal {
             env,
@@ -58,6 +60,11 @@ impl Prepared {
         let (response, renewed) = renewal.alongside(origin).await;
         let response = response.unwrap_or_else(|error| self.no_answer(&error));
         self.hand_back(env, response, standing, renewed).await
+    }
+
+    fn note_passage(&self) {
+        self.covered
+            .count(|counts| counts.passed = counts.passed.saturating_add(1));
     }
 
     /// The request as the origin shall see it: as it came, unless the room wants otherwise.
@@ -128,6 +135,7 @@ impl Prepared {
         let leave = Message::Leave {
             number,
             incarnation,
+            revoked: true,
         };
         match call::ask(env, &self.covered.way(), leave, None, ARRIVAL_PATIENCE).await {
             Ok((_, snapshot)) => isolate.heard(*index, snapshot),

@@ -56,6 +56,8 @@ before(async () => {
   api = await start();
   const options = { apiToken: WRITE, baseURL: `${api.url}/client/v4`, maxRetries: 0 };
   client = new Cloudflare(options);
+  // The rooms that the Worker was built with.
+  for (const { id } of await list(client.waitingRooms.list(zone))) await client.waitingRooms.delete(id, zone);
   client.rooms = noting(client.waitingRooms, 'waitingRooms');
 });
 after(() => api?.stop());

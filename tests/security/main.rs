@@ -18,4 +18,5 @@ mod forged_leave;
 mod forged_token;
 mod operator_texts;
 mod replay;
+mod revoked_pass;
 mod support;

@@ -23,7 +23,7 @@ use self::change::Call;
 pub use self::envelope::Answer;
 use self::envelope::{Refusal, Success};
 pub use self::preview::PreviewQuery;
-pub use self::room_call::{Ask, RoomCall};
+pub use self::room_call::{Ask, MetricsCall, RoomCall, Sent};
 use self::rooms::Update;
 use self::route::Route;
 use super::access::{Access, Actor, PREVIEW, Scope, is_id};
@@ -68,6 +68,8 @@ pub enum Outcome {
     Changed(Answer, Box<Published>),
     /// To ask the room.
     Room(Box<RoomCall>),
+    /// To ask all rooms.
+    Metrics(MetricsCall),
     /// To keep a page for its preview until then, and to answer.
     KeepPreview {
         /// The id of the preview.
@@ -238,6 +240,11 @@ fn perform(
         (Route::Status(id), _) => return ask(configuration, call, id, Ask::Status),
         (Route::Session(id, number), _) => return ask(configuration, call, id, Ask::End(number)),
         (Route::Place(id, number), _) => return ask(configuration, call, id, Ask::Place(number)),
+        (Route::Series(id), _) => {
+            let window = query::window(&request.query, now)?;
+            return ask(configuration, call, id, Ask::Series(window));
+        }
+        (Route::Metrics, _) => return Ok(metrics(configuration, call)),
     };
     let done = done?;
     let answer = done.success.answer();
@@ -282,6 +289,16 @@ fn ask(
     let now = crate::site::moment::Moment::from_millis(call.now.as_millis());
     let room = Room::clone(room.at(now));
     Ok(Outcome::Room(Box::new(RoomCall { room, ask })))
+}
+
+fn metrics(configuration: &Configuration, call: &Call<'_>) -> Outcome {
+    let compiled = configuration.compile(call.around).ok();
+    let rooms = compiled
+        .into_iter()
+        .flat_map(|published| published.site.rooms);
+    Outcome::Metrics(MetricsCall {
+        rooms: rooms.map(|room| (room.id, room.name)).collect(),
+    })
 }
 
 fn keep_preview(

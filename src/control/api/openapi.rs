@@ -66,6 +66,13 @@ const CALLS: &[(&str, &str, &str, Option<&str>, &str)] = &[
         "Status",
     ),
     (
+        "/zones/{zone}/waiting_rooms/{room}/series",
+        "get",
+        "get_series",
+        None,
+        "Series",
+    ),
+    (
         "/zones/{zone}/waiting_rooms/{room}/events",
         "get",
         "list_events",
@@ -213,6 +220,13 @@ const CALLS: &[(&str, &str, &str, Option<&str>, &str)] = &[
         "[Key]",
     ),
     (
+        "/zones/{zone}/anteroom/metrics",
+        "get",
+        "get_metrics",
+        None,
+        "Text",
+    ),
+    (
         "/anteroom/openapi.json",
         "get",
         "get_openapi",
@@ -259,11 +273,15 @@ fn call(path: &str, name: &str, body: Option<&str>, result: &str) -> Value {
     } else {
         envelope(result)
     };
+    let content = match result {
+        "Text" => json!({ "text/plain": { "schema": { "type": "string" } } }),
+        _ => json!({ "application/json": { "schema": schema } }),
+    };
     let mut call = json!({
         "operationId": name,
         "summary": name.replace('_', " "),
         "responses": {
-            "200": { "description": "Done.", "content": { "application/json": { "schema": schema } } },
+            "200": { "description": "Done.", "content": content },
             "4XX": refused,
             "503": refused,
         },
@@ -279,6 +297,14 @@ fn call(path: &str, name: &str, body: Option<&str>, result: &str) -> Value {
         call["parameters"] = json!([
             { "name": "page", "in": "query", "schema": { "type": "integer", "minimum": 1, "default": 1, "maximum": 4_294_967_295_u32 } },
             { "name": "per_page", "in": "query", "schema": { "type": "integer", "minimum": 5, "maximum": 1000, "multipleOf": 5, "default": 25 } },
+        ]);
+    }
+    if result == "Series" {
+        let time = json!({ "type": "string", "format": "date-time" });
+        call["parameters"] = json!([
+            { "name": "since", "in": "query", "schema": time },
+            { "name": "until", "in": "query", "schema": time },
+            { "name": "step", "in": "query", "schema": { "type": "integer", "minimum": 60, "multipleOf": 60 } },
         ]);
     }
     call
@@ -379,6 +405,7 @@ fn schemas() -> Value {
     let time = json!({ "type": "string", "format": "date-time" });
     let time_or_null = json!({ "type": ["string", "null"] });
     let count = json!({ "type": "integer", "minimum": 0 });
+    let number_or_null = json!({ "type": ["number", "null"] });
     let count_or_null = json!({ "type": ["integer", "null"], "minimum": 0 });
     let text = json!({ "type": "string" });
     let flag = json!({ "type": "boolean" });
@@ -461,14 +488,46 @@ fn schemas() -> Value {
                 "event_id": text, "estimated_queued_users": count,
                 "estimated_total_active_users": count, "max_estimated_time_minutes": count,
                 "active_users": count, "admitted_last_minute": count, "called_users": count,
-                "as_of": time,
+                "queue_is_full": flag, "as_of": time,
+            })),
+        ),
+        (
+            "Levels",
+            all(json!({ "mean": number_or_null, "max": count, "last": count })),
+        ),
+        (
+            "Durations",
+            all(json!({
+                "count": count, "mean": number_or_null, "p50": number_or_null,
+                "p90": number_or_null, "p95": number_or_null, "p99": number_or_null,
+            })),
+        ),
+        (
+            "Series",
+            all(json!({
+                "since": time, "until": time, "step_seconds": count,
+                "points": { "type": "array", "items": all(json!({
+                    "start": time, "watched_seconds": count,
+                    "active_users": reference("Levels"), "queued_users": reference("Levels"),
+                    "total_active_users": count, "new_users_per_minute": count, "admitted": count,
+                    "admitted_per_minute": number_or_null, "joined": count, "gave_up": count,
+                    "sessions_left": count, "sessions_revoked": count, "requests_passed": count,
+                    "requests_bypassed": count, "requests_answered": count, "room_errors": count,
+                    "origin_errors": count, "room_calls": count,
+                    "wait_seconds": reference("Durations"),
+                    "foretold_wait_seconds": reference("Durations"),
+                    "session_seconds": reference("Durations"),
+                })) },
             })),
         ),
         (
             "Place",
             all(json!({
-                "number": number, "called": flag, "users_ahead": count_or_null,
-                "estimated_time_minutes": count_or_null, "revoked": flag, "as_of": time,
+                "number": number,
+                "state": { "type": "string", "enum": ["active", "called", "ending", "over", "waiting"] },
+                "users_ahead": count_or_null, "estimated_time_minutes": count_or_null,
+                "at_door": { "type": ["boolean", "null"] }, "admitted_on": time_or_null,
+                "expires_on": time_or_null, "as_of": time,
             })),
         ),
         (

@@ -4,6 +4,9 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::envelope::{Fault, Refusal, Success};
+use crate::room::figures::query::Window;
+use crate::site::moment::Moment;
+use crate::time::{Instant, Span};
 
 /// The pairs of a query, decoded as a form's.
 pub(super) fn pairs(query: &str) -> impl Iterator<Item = (String, String)> {
@@ -39,6 +42,29 @@ pub(super) fn page(all: Vec<Value>, query: &str) -> Result<Success, Refusal> {
         info: Some(info),
         ..Success::of(Value::Array(shown))
     })
+}
+
+/// The window of a series: `since` and `until` in ISO 8601, `step` in seconds.
+pub(super) fn window(query: &str, now: Instant) -> Result<Window, Refusal> {
+    let given = |name: &str| {
+        let found = pairs(query).find(|(found, _)| found == name);
+        found.map(|(_, text)| text)
+    };
+    let moment = |name: &str| {
+        let text = given(name);
+        let read =
+            |text: String| Moment::parse(&text).map(|at| Instant::from_millis(at.as_millis()));
+        let message = format!("{name} must be a point in time, as 2027-11-26T09:00:00Z");
+        text.map(|text| read(text).ok_or_else(|| wrong(&message)))
+            .transpose()
+    };
+    let step = given("step").map(|text| {
+        let seconds = text.parse::<u32>().ok();
+        let step = seconds.map(|seconds| Span::from_secs(seconds.into()));
+        step.ok_or_else(|| wrong("step must be a number of seconds"))
+    });
+    Window::new(moment("since")?, moment("until")?, step.transpose()?, now)
+        .map_err(|fault| wrong(&fault.to_string()))
 }
 
 fn number(query: &str, name: &str, default: usize) -> Result<usize, Refusal> {

@@ -20,6 +20,8 @@ pub(super) enum Route<'a> {
     Details(&'a str, &'a str),
     Session(&'a str, TicketNumber),
     Place(&'a str, TicketNumber),
+    Series(&'a str),
+    Metrics,
     Audit,
     Export,
     Keys,
@@ -53,6 +55,7 @@ impl<'a> Route<'a> {
             ("zones", ["anteroom", "audit"]) => Audit,
             ("zones", ["anteroom", "export"]) => Export,
             ("zones", ["anteroom", "keys"]) => Keys,
+            ("zones", ["anteroom", "metrics"]) => Metrics,
             ("zones", ["waiting_rooms"]) => ZoneRooms,
             ("zones", ["waiting_rooms", "settings"]) => Settings,
             ("zones", ["waiting_rooms", "preview"]) => Preview,
@@ -61,6 +64,7 @@ impl<'a> Route<'a> {
                 match rest {
                     [] => Room(room),
                     ["status"] => Status(room),
+                    ["series"] => Series(room),
                     ["rules"] => Rules(room),
                     ["rules", rule] => Rule(room, rule),
                     ["events"] => Events(room),
@@ -87,8 +91,8 @@ impl<'a> Route<'a> {
             Rules(_) => &["GET", "POST", "PUT"],
             Rule(..) => &["PATCH", "DELETE"],
             Session(..) => &["DELETE"],
-            AccountRooms | Status(_) | Details(..) | Place(..) | Audit | Export | Keys
-            | OpenApi => &["GET"],
+            AccountRooms | Status(_) | Series(_) | Details(..) | Place(..) | Audit | Export
+            | Keys | Metrics | OpenApi => &["GET"],
         }
     }
 }

@@ -177,6 +177,11 @@ impl Throughput {
         self.told
     }
 
+    /// The pace as it was told last.
+    pub(super) const fn told(&self) -> Option<Pace> {
+        self.told
+    }
+
     fn measure(&self, policy: &Policy, now: Instant) -> Option<Pace> {
         if now.since(self.since?) < SHORTEST_MEASURE {
             return None;

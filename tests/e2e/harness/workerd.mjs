@@ -52,19 +52,22 @@ export class Workerd {
    *   a port of its own (`ports`): isolates of their own, as a data centre has them.
    * @param {string} [options.built] The build to run. Its objects are those of the wrangler.toml in its
    *   folder, or else of the project's.
+   * @param {boolean} [options.probe] A Worker beside calls rooms (`ask`, `say`).
    * @param {string} [options.rooms] The build whose objects the rooms are, if it is another one:
    *   as it is for some minutes after a deployment.
    */
   static async start(
     origin,
-    { vars = {}, switchable = false, copies = undefined, isolates = 1, built = BUILT, rooms = undefined } = {},
+    options = {},
   ) {
+    const { vars = {}, switchable = false, copies = undefined, isolates = 1, probe = false } = options;
+    const { built = BUILT, rooms = undefined } = options;
     const workerd = new Workerd();
     workerd.#origin = origin;
-    workerd.#options = { vars: { ...VARS, ...vars }, switchable, copies, isolates };
+    workerd.#options = { vars: { ...VARS, ...vars }, switchable, copies, isolates, probe };
     workerd.folder = mkdtempSync(join(tmpdir(), 'anteroom-e2e-'));
     for (const name of ['storage', 'storage-of-the-edge']) mkdirSync(join(workerd.folder, name));
-    copyFileSync(join(here, 'switch.mjs'), join(workerd.folder, 'switch.mjs'));
+    for (const name of ['switch.mjs', 'probe.mjs']) copyFileSync(join(here, name), join(workerd.folder, name));
     workerd.deploy(built, rooms);
     await workerd.restart();
     return workerd;
@@ -109,8 +112,9 @@ export class Workerd {
       for await (const line of createInterface(this.process.stdio[3])) {
         const event = JSON.parse(line);
         if (event.event === 'listen') ports[event.socket] = event.port;
-        if (Object.keys(ports).length === this.#options.isolates) break;
+        if (Object.keys(ports).length === this.#options.isolates + Number(this.#options.probe)) break;
       }
+      this.probe = ports.probe;
       return Array.from({ length: this.#options.isolates }, (_, i) => ports[i === 0 ? 'http' : `http${i + 1}`]);
     })();
     this.ports = await listening;
@@ -123,6 +127,23 @@ export class Workerd {
     const { exitCode, signalCode } = this.process;
     if (exitCode === null && signalCode === null) return undefined;
     return `workerd has ended by itself (${signalCode ?? exitCode}):\n${this.log.slice(-20).join('\n')}`;
+  }
+
+  /** Asks a room's object, by the room's id, something for its operator (`probe`). */
+  ask(room, question) {
+    return this.#tell(room, `question ${JSON.stringify(question)}`);
+  }
+
+  /** Says a request to a room's object, as an edge would. */
+  say(room, request) {
+    return this.#tell(room, JSON.stringify(request));
+  }
+
+  async #tell(room, body) {
+    const response = await fetch(`http://127.0.0.1:${this.probe}/${room}`, { method: 'POST', body });
+    const text = await response.text();
+    if (!response.ok) throw new Error(text);
+    return JSON.parse(text);
   }
 
   /** The end without warning. */
@@ -178,7 +199,7 @@ const ${name} :Workerd.Worker = (
 }
 
 function configuration(origin, workers, options) {
-  const { switchable, copies, isolates } = options;
+  const { switchable, copies, isolates, probe } = options;
   const elsewhere = switchable ? 'switch' : workers.rooms ? 'rooms' : undefined;
   const names = Object.keys(workers);
   // Rooms are kept in one place, whichever Worker's they are.
@@ -201,13 +222,20 @@ const config :Workerd.Config = (
     ${services.join('\n    ')}
     ${copies ? `(name = "copies", external = (address = "127.0.0.1:${copies.port}", http = ())),` : ''}
     ${switchable ? '(name = "switch", worker = .switch),' : ''}
+    ${probe ? '(name = "probe", worker = .probe),' : ''}
     (name = "origin", external = (address = "127.0.0.1:${origin}", http = ())),
   ],
   sockets = [
     ${sockets.join('\n    ')}
+    ${probe ? '(name = "probe", address = "127.0.0.1:0", service = "probe"),' : ''}
   ],
 );
 ${names.map((name) => worker(name, workers[name], options, leads(name))).join('\n')}
+const probe :Workerd.Worker = (
+  modules = [(name = "probe.mjs", esModule = embed "probe.mjs")],
+  compatibilityDate = "2026-11-01",
+  bindings = [(name = "ROOM", durableObjectNamespace = (className = "Room", serviceName = "main"))],
+);
 const switch :Workerd.Worker = (
   modules = [(name = "switch.mjs", esModule = embed "switch.mjs")],
   compatibilityDate = "2026-11-01",
