@@ -62,6 +62,13 @@ extern "C" {
     #[wasm_bindgen]
     pub(super) fn ask(namespace: &JsValue, name: &str, body: &str, patience: u32) -> Promise;
 
+    /// Writes all that `write` writes or, if that gives an error, nothing.
+    #[wasm_bindgen(catch)]
+    pub(super) fn atomically(
+        storage: &JsValue,
+        write: &mut dyn FnMut() -> Option<String>,
+    ) -> Result<(), JsValue>;
+
     /// What an object owes a caller: a promise, and what fulfils it.
     pub(super) type Answer;
 

@@ -9,6 +9,7 @@ mod call;
 mod clock;
 mod configuration;
 mod control_object;
+mod control_store;
 mod covered;
 mod edge;
 mod forward;
