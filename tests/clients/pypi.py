@@ -51,7 +51,7 @@ def methods(resource):
 
 class WaitingRooms(unittest.TestCase):
     def setUp(self):
-        for each in rooms.list(zone_id=ZONE):
+        for each in list(rooms.list(zone_id=ZONE)):
             rooms.delete(each.id, zone_id=ZONE)
 
     def test_1_rooms(self):

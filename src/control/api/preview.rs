@@ -3,7 +3,6 @@
 //! The page is foreign to the operator's origin: a browser is told to give it an origin of its own, so
 //! its scripts reach no cookie, no storage and no answer of any site. No room is asked.
 
-use super::super::access::PREVIEW;
 use super::envelope::Answer;
 use crate::page::facts::{Event, Facts, State};
 use crate::page::language::{Language, language};
@@ -144,11 +143,6 @@ impl PreviewQuery {
             draw: None,
         }
     }
-}
-
-/// The address of a preview at `origin`.
-pub(super) fn address(origin: &str, id: &str) -> String {
-    format!("{origin}{PREVIEW}{id}")
 }
 
 /// A page in a sandbox. The default page keeps to its own policy as well.
