@@ -122,6 +122,7 @@ impl PreviewQuery {
             users_ahead: fifo.then_some(1_234),
             progress_percent: fifo.then_some(40),
             wait_minutes: waits.then_some(wait),
+            wait_range: None,
             wait_quartiles: random
                 .then(|| [wait.div_ceil(2), wait, wait.saturating_mul(3).div_ceil(2)]),
             has_place: false,
