@@ -68,7 +68,6 @@ pub(super) fn room() -> Room {
         queue_all_message: String::new(),
         rules: Vec::new(),
         events: Vec::new(),
-        rules: Vec::new(),
         event: None,
     }
 }
