@@ -165,7 +165,7 @@ impl Answer {
 
     /// The answer while a room, or the configuration's own store, does not.
     pub fn unavailable() -> Self {
-        let message = "not available just now; nothing has been changed";
+        let message = "not available just now; read before you repeat a change";
         Refusal::new(503, 1000, message)
             .with("Retry-After", "2")
             .answer()

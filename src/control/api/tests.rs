@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 use super::*;
 use crate::time::Span;
 
+mod properties;
 mod rules;
 
 pub(super) const ZONE: &str = "0000000000000000000000000000000a";
