@@ -175,6 +175,7 @@ impl Request<'_> {
                 number,
                 incarnation,
                 last_poll,
+                joined,
                 ..
             }) => {
                 let called = self
@@ -186,6 +187,7 @@ impl Request<'_> {
                         number,
                         incarnation,
                         last_poll,
+                        joined: Some(joined),
                     })
                 } else if called {
                     self.stays_out(State::Called)
@@ -279,7 +281,7 @@ impl Request<'_> {
                 ..informed.answer(Kind::Waits(State::Left), None)
             }),
             // No answer to anything that is asked for a visitor.
-            Reply::Reserved { .. } | Reply::NotReserved => self.unanswered(),
+            Reply::Reserved { .. } | Reply::NotReserved | Reply::Found(_) => self.unanswered(),
         }
     }
 
@@ -393,6 +395,7 @@ impl Request<'_> {
             ) => Step::Ask(Message::Leave {
                 number,
                 incarnation,
+                revoked: false,
             }),
             Some(Standing::Ticket { .. }) | None => Step::Answer(Answer {
                 cookie: Change::Clear,

@@ -15,7 +15,6 @@ const EVENTS: &str = "events belong to a room: [[rooms.events]]";
 const NOT_OF_EVENTS: &str = "is the room's alone: an event cannot override it";
 const RULES: &str = "bypass rules belong to a room: [[rooms.rules]]";
 const OF_THE_SITE: &str = "is the whole site's: write it above the rooms";
-const TURNSTILE: &str = "Turnstile is not built yet";
 const READ_ONLY: &str = "is read-only: anteroom sets it";
 
 /// The whole declaration.
@@ -49,6 +48,7 @@ pub const ROOM: Fields = Fields {
         "disable_session_renewal",
         "drain_over_limit",
         "queue_all",
+        "queue_all_message",
         "queueing_method",
         "queue_full_after_minutes",
         "queueing_status_code",
@@ -58,6 +58,7 @@ pub const ROOM: Fields = Fields {
         "suspended",
         "enabled_origin_commands",
         "turnstile_mode",
+        "turnstile_action",
         "fail_mode",
         "allowed_origins",
         "bind_pass",
@@ -72,7 +73,6 @@ pub const ROOM: Fields = Fields {
         "rules",
     ],
     refused: &[
-        ("turnstile_action", TURNSTILE),
         ("ip_lists", OF_THE_SITE),
         ("search_engine_crawler_bypass", OF_THE_SITE),
         ("created_on", READ_ONLY),
@@ -85,6 +85,7 @@ pub const ROOM: Fields = Fields {
 /// One of `events`.
 pub const EVENT: Fields = Fields {
     known: &[
+        "id",
         "name",
         "description",
         "event_start_time",
@@ -100,13 +101,13 @@ pub const EVENT: Fields = Fields {
         "queueing_method",
         "custom_page_html",
         "turnstile_mode",
+        "turnstile_action",
     ],
     refused: &[
-        ("turnstile_action", TURNSTILE),
-        ("id", READ_ONLY),
         ("created_on", READ_ONLY),
         ("modified_on", READ_ONLY),
         ("queue_all", NOT_OF_EVENTS),
+        ("queue_all_message", NOT_OF_EVENTS),
         ("json_response_enabled", NOT_OF_EVENTS),
         ("queueing_status_code", NOT_OF_EVENTS),
         ("default_template_language", NOT_OF_EVENTS),

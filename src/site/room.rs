@@ -29,6 +29,13 @@ pub struct Site {
 pub struct RoomId(pub(super) String);
 
 impl RoomId {
+    /// The id of these digits; none for any other text.
+    pub fn read(digits: &str) -> Option<Self> {
+        let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        let is_id = digits.len() == 32 && digits.bytes().all(hex);
+        is_id.then(|| Self(digits.to_owned()))
+    }
+
     /// The 32 hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -73,6 +80,10 @@ pub struct Room {
     pub drain_over_limit: bool,
     /// Hold every newcomer, whatever the limits and the method.
     pub queue_all: bool,
+    /// What the page says while `queue_all` holds everybody: up to 500 characters without control
+    /// characters; empty: nothing.
+    #[serde(default)]
+    pub queue_all_message: String,
     /// The order of admission.
     pub queueing_method: QueueingMethod,
     /// The expected wait in minutes from which on newcomers get no number; 0: they always do.

@@ -5,8 +5,10 @@
 //! After every batch it is judged by a [`Reference`], which knows nothing of the ledger's data
 //! structures.
 
+mod figures;
 mod methods;
 mod reference;
+mod revocation;
 
 use proptest::prelude::*;
 
@@ -148,6 +150,7 @@ impl Watched {
             number: number(value),
             incarnation,
             last_poll,
+            joined: None,
         }])[0]
     }
 
@@ -164,6 +167,7 @@ impl Watched {
         self.send(&[Message::Leave {
             number: number(value),
             incarnation,
+            revoked: false,
         }])[0]
     }
 }
@@ -199,9 +203,14 @@ fn message() -> impl Strategy<Value = Message> {
             number,
             incarnation,
             last_poll: START + Span::from_secs(ago),
+            joined: None,
         }),
         3 => named.clone().prop_map(|(number, incarnation)| Message::Renew { number, incarnation }),
-        1 => named.prop_map(|(number, incarnation)| Message::Leave { number, incarnation }),
+        1 => (named.clone(), any::<bool>()).prop_map(|((number, incarnation), revoked)| {
+            Message::Leave { number, incarnation, revoked }
+        }),
+        1 => named.prop_map(|(number, _)| Message::End { number }),
+        1 => (1_u64..30).prop_map(|value| Message::Find { number: number(value) }),
     ]
 }
 
@@ -243,7 +252,7 @@ proptest! {
                     // before it was given, which no honest edge can do.
                     let given = room.snapshot.issued;
                     let may_differ = messages.iter().any(|message| match message {
-                        Message::Leave { .. } => true,
+                        Message::Leave { .. } | Message::End { .. } => true,
                         Message::Claim { number, .. } => number.get() > issued,
                         _ => false,
                     });
@@ -581,6 +590,7 @@ fn revoked_passes_are_told_until_they_run_out_and_beyond_the_list_slots_stay_tak
     let leave = |value| Message::Leave {
         number: number(value),
         incarnation: room.incarnation(),
+        revoked: false,
     };
     let messages: Vec<_> = (1..=most + 1).map(leave).map(Request::of).collect();
     let batch = room.ledger.batch(room.clock, &room.policy, &messages);
@@ -649,7 +659,8 @@ fn numbers_of_a_lost_storage_mean_nothing() {
     assert_eq!(
         foreign(Message::Leave {
             number: number(1),
-            incarnation
+            incarnation,
+            revoked: false,
         }),
         Reply::Over
     );
@@ -657,6 +668,7 @@ fn numbers_of_a_lost_storage_mean_nothing() {
         number: number(1),
         incarnation,
         last_poll: START,
+        joined: None,
     };
     let reply = foreign(claim);
     assert!(matches!(reply, Reply::Admitted { number, .. } if number.get() == 2));
