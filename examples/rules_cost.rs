@@ -9,7 +9,9 @@ use std::time::Instant;
 use anteroom::rules::{Facts, Lists, Need, Ruleset, Target};
 
 const ROOMS: &str = include_str!("../bench/rooms.toml");
-const ROUNDS: u32 = 20_000;
+/// The best of so many rounds counts: others were disturbed.
+const ROUNDS: u32 = 50;
+const REQUESTS: u32 = 500;
 
 /// A browser's request.
 struct Browser;
@@ -74,10 +76,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("{count} rules compiled in {:?}", begin.elapsed());
 
-    let begin = Instant::now();
-    for _ in 0..ROUNDS {
-        black_box(ruleset.ask(black_box(&Browser)));
-    }
-    println!("asked in {:?} for each request", begin.elapsed() / ROUNDS);
+    let rounds = (0..ROUNDS).map(|_| {
+        let begin = Instant::now();
+        for _ in 0..REQUESTS {
+            black_box(ruleset.ask(black_box(&Browser)));
+        }
+        begin.elapsed() / REQUESTS
+    });
+    let best = rounds.min().unwrap_or_default();
+    println!("asked in {best:?} for each request");
     Ok(())
 }
