@@ -38,6 +38,9 @@ pub enum Due {
     Behind,
     /// Look, and wait for it.
     Before,
+    /// Wait a moment for what another request is looking for: not on that request's promise, which the
+    /// runtime would not allow, but by looking from time to time whether it has come.
+    Along,
 }
 
 /// How current the configuration is that somebody knows.
@@ -52,16 +55,23 @@ pub struct Currency {
 }
 
 impl Currency {
-    /// What to do now. [`Due::Behind`] is said to one request at a time; [`Due::Before`] to each, since
-    /// none can rely on another's look.
+    /// What to do now. One request at a time looks.
     pub fn start(&mut self, now: Instant) -> Due {
-        let is_stale = self.stale <= now && !self.failing;
+        let is_stale = self.is_awaited(now);
         // The whole cost on the hot path.
         if now < self.next && !is_stale {
             return Due::Not;
         }
+        if now < self.next {
+            return Due::Along;
+        }
         self.next = now + LOOK_DEADLINE;
         if is_stale { Due::Before } else { Due::Behind }
+    }
+
+    /// Whether what is known is too old to be used, and a look may still help.
+    pub fn is_awaited(&self, now: Instant) -> bool {
+        self.stale <= now && !self.failing
     }
 
     /// It was heard that what is known is the newest.
@@ -76,13 +86,6 @@ impl Currency {
         self.failing = true;
         self.next = now + BREATHER;
     }
-
-    /// A newer one is known to exist: the next look is due at once, unless the last has just failed.
-    pub fn outdated(&mut self, now: Instant) {
-        if !self.failing {
-            self.next = now;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -94,14 +97,11 @@ mod tests {
     }
 
     #[test]
-    fn the_first_requests_wait_each_for_itself() {
+    fn of_the_first_requests_one_looks_and_all_wait() {
         let mut currency = Currency::default();
         assert_eq!(currency.start(at(0)), Due::Before);
-        assert_eq!(
-            currency.start(at(0)),
-            Due::Before,
-            "nobody waits for another"
-        );
+        assert!(currency.is_awaited(at(0)));
+        assert_eq!(currency.start(at(0)), Due::Along);
         currency.confirm(at(20));
         assert_eq!(currency.start(at(20)), Due::Not);
     }
@@ -115,7 +115,7 @@ mod tests {
             match currency.start(at(ms)) {
                 Due::Not => {}
                 Due::Behind => looks.push(ms),
-                Due::Before => panic!("at {ms}"),
+                other => panic!("{other:?} at {ms}"),
             }
             // Each takes 30 ms.
             if looks.last().is_some_and(|look| look + 30 == ms) {
@@ -131,7 +131,8 @@ mod tests {
         currency.confirm(at(0));
         assert_eq!(currency.start(at(2_000)), Due::Behind);
         assert_eq!(currency.start(at(2_999)), Due::Not);
-        assert_eq!(currency.start(at(3_000)), Due::Before, "it has died");
+        assert_eq!(currency.start(at(3_000)), Due::Along);
+        assert_eq!(currency.start(at(4_000)), Due::Before, "it has died");
     }
 
     #[test]
@@ -154,7 +155,7 @@ mod tests {
         let mut currency = Currency::default();
         currency.confirm(at(0));
         assert_eq!(currency.start(at(3_000)), Due::Before);
-        assert_eq!(currency.start(at(3_000)), Due::Before);
+        assert_eq!(currency.start(at(3_000)), Due::Along);
     }
 
     #[test]
@@ -169,7 +170,7 @@ mod tests {
                 currency.fail(at(*ms));
                 true
             }
-            Due::Before => panic!("at {ms}"),
+            other => panic!("{other:?} at {ms}"),
         });
         assert_eq!(looks.count(), 4);
         currency.confirm(at(13_000));
@@ -187,14 +188,5 @@ mod tests {
         currency.fail(at(300));
         assert_eq!(currency.start(at(301)), Due::Not);
         assert_eq!(currency.start(at(2_300)), Due::Behind);
-    }
-
-    #[test]
-    fn who_hears_of_a_newer_one_looks_at_once() {
-        let mut currency = Currency::default();
-        currency.confirm(at(0));
-        currency.outdated(at(100));
-        assert_eq!(currency.start(at(100)), Due::Behind);
-        assert_eq!(currency.start(at(101)), Due::Not);
     }
 }

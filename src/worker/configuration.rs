@@ -33,6 +33,9 @@ pub(super) const COPIES: &str = "CONFIG";
 /// change anything, and the rooms are those that the Worker was built with.
 const API: &str = "ANTEROOM_API";
 
+/// How often a request that waits for another's look sees whether it has come.
+const TURN: Span = Span::from_millis(10);
+
 /// What the isolate knows about how current its edition is.
 pub(super) struct Configured {
     /// Who may use the API; none if the secret is wrong, which the log says.
@@ -79,6 +82,10 @@ impl Configured {
         })
     }
 
+    fn is_awaited(&self, now: Instant) -> bool {
+        self.currency.borrow().is_awaited(now)
+    }
+
     /// What a request that comes now does about the configuration.
     pub(super) fn start(&self, now: Instant) -> Due {
         self.currency
@@ -103,6 +110,17 @@ pub(super) async fn look_before(lasting: &'static Lasting, env: &Env, ctx: &Cont
         let _ = done.send(());
     });
     select(is_done, Delay::from(duration(PATIENCE))).await;
+}
+
+/// Waits, for a moment, for what another request is looking for.
+pub(super) async fn look_along(lasting: &'static Lasting) {
+    let Some(configured) = &lasting.configured else {
+        return;
+    };
+    let until = clock::now() + PATIENCE;
+    while clock::now() < until && configured.is_awaited(clock::now()) {
+        Delay::from(duration(TURN)).await;
+    }
 }
 
 const fn duration(span: Span) -> Duration {

@@ -88,9 +88,13 @@ fn enter(
     match configured.start(now) {
         Due::Not => {}
         Due::Behind => configuration::look_behind(lasting, &env, &ctx),
-        Due::Before => {
+        due @ (Due::Before | Due::Along) => {
             let answer = future_to_promise(AssertUnwindSafe(async move {
-                configuration::look_before(lasting, &env, &ctx).await;
+                if due == Due::Before {
+                    configuration::look_before(lasting, &env, &ctx).await;
+                } else {
+                    configuration::look_along(lasting).await;
+                }
                 catch_unwind(AssertUnwindSafe(|| {
                     go(lasting.current(), request, url, None, env, ctx)
                 }))
