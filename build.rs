@@ -47,6 +47,10 @@ fn pack() -> Result<(), Failure> {
     check_templates(&root, &site)?;
     fs::write(out.join("page.rs"), pack_page(&root)?)?;
     fs::write(out.join("declaration.json"), declaration.to_string())?;
+    println!("cargo::rerun-if-changed=docs/openapi.json");
+    let openapi: Value =
+        serde_json::from_str(&fs::read_to_string(root.join("docs/openapi.json"))?)?;
+    fs::write(out.join("openapi.json"), openapi.to_string())?;
     fs::write(out.join("site.json"), serde_json::to_string(&site)?)?;
     fs::write(out.join("templates.rs"), page_sources(&root, &site)?)?;
     Ok(())

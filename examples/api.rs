@@ -13,11 +13,13 @@ use std::io::Read as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anteroom::control::access::Access;
-use anteroom::control::api::{self, Answer, MOST_BODY, Moment, Outcome, Request};
+use anteroom::control::api::{self, Answer, MOST_BODY, Moment, Outcome, Request, Sent};
 use anteroom::control::rate::Buckets;
 use anteroom::control::{Configuration, Surroundings};
 use anteroom::page::language;
-use anteroom::room::message::{Response, VERSION};
+use anteroom::room::figures::told::{self, Question};
+use anteroom::room::message;
+use anteroom::room::position::Position;
 use anteroom::room::snapshot::Snapshot;
 use anteroom::time::Instant;
 use sha2::{Digest, Sha256};
@@ -58,19 +60,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         let outcome = api::answer(&mut configuration, &access, &mut buckets, &request, moment);
         let answer = match outcome {
             Outcome::Answer(answer) | Outcome::Changed(answer, _) => answer,
-            Outcome::Room(call) => {
-                let snapshot = Snapshot {
-                    taken: now,
-                    issued: 7,
-                    ..Snapshot::default()
-                };
-                call.answer(Some(&Response {
-                    version: VERSION,
-                    replies: Vec::new(),
-                    life: None,
-                    snapshot: Some(snapshot.into()),
-                }))
-            }
+            Outcome::Room(call) => match call.sent() {
+                Sent::Request(request) => call.answer(Some(&unvisited(&request, now))),
+                Sent::Question(Question::Series(window)) => {
+                    call.told(Some(&told::Answer::Series(window.answer([]))))
+                }
+                Sent::Question(_) => call.told(None),
+            },
+            Outcome::Metrics(call) => call.answer(call.rooms.iter().map(|_| None).collect()),
             Outcome::KeepPreview {
                 id, html, answer, ..
             } => {
@@ -83,6 +80,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         drop(incoming.respond(written(answer)));
     }
     Ok(())
+}
+
+/// What a room answers that nobody has visited.
+fn unvisited(request: &message::Request, now: Instant) -> message::Response {
+    let snapshot = Snapshot {
+        taken: now,
+        ..Snapshot::default()
+    };
+    message::Response {
+        version: message::VERSION,
+        replies: vec![message::Reply::Found(Position::NeverGiven); request.messages.len()],
+        life: None,
+        snapshot: Some(snapshot.into()),
+    }
 }
 
 fn secret() -> String {

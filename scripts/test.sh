@@ -103,10 +103,8 @@ run 'Tests, wasm' wasm_tests
 count_rust
 run 'Tests of the scripts' node_tests 'tests/*.test.mjs' 'tests/{crowd,chaos}/*.test.mjs'
 count_node
-run 'Tests, clients of the API' node_tests 'tests/clients/*.test.mjs'
-count_node
 run 'The Worker of the end-to-end tests' test_worker
-run 'Tests, end to end' node_tests 'tests/{e2e,security}/**/*.test.mjs'
+run 'Tests, end to end' node_tests 'tests/{e2e,security,clients}/**/*.test.mjs'
 count_node
 run 'The Worker of the demo' scripts/build-worker.sh
 run 'Tests, browser' node_tests 'tests/browser/**/*.test.mjs'

@@ -9,6 +9,7 @@ mod calendar;
 mod crowd;
 mod judge;
 mod network;
+mod order;
 mod plot;
 mod report;
 mod scenario;
@@ -42,6 +43,9 @@ struct Options {
     /// Instead of the scenario's session_seconds.
     #[arg(long)]
     session: Option<u32>,
+    /// Instead of the scenario's visitors; bots are left as they are.
+    #[arg(long)]
+    visitors: Option<u32>,
     /// Instead of the scenario's seed.
     #[arg(long)]
     seed: Option<u64>,
@@ -89,6 +93,9 @@ impl Options {
             .unwrap_or(visitors.gone_while_waiting);
         visitors.stay_seconds = self.stay.unwrap_or(visitors.stay_seconds);
         visitors.leave_share = self.leave.unwrap_or(visitors.leave_share);
+        if let Some(visitors) = self.visitors {
+            scenario.scale(visitors);
+        }
         scenario.check()?;
         Ok(scenario)
     }

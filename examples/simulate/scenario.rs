@@ -186,6 +186,17 @@ impl Scenario {
         self.arrivals.iter().map(|flow| flow.visitors).sum()
     }
 
+    /// Lets about `visitors` come, each flow in proportion; bots are left as they are.
+    pub(crate) fn scale(&mut self, visitors: u32) {
+        let flows = self.arrivals.iter_mut().filter(|flow| !flow.bots);
+        let mut flows: Vec<&mut Arrivals> = flows.collect();
+        let all: u64 = flows.iter().map(|flow| u64::from(flow.visitors)).sum();
+        for flow in &mut flows {
+            let share = u64::from(flow.visitors) * u64::from(visitors) / all.max(1);
+            flow.visitors = u32::try_from(share).unwrap_or(u32::MAX);
+        }
+    }
+
     /// What the ledger is told of the room.
     pub(crate) fn policy(&self) -> Policy {
         let secs = |secs: u32| Span::from_secs(secs.into());

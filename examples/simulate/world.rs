@@ -18,7 +18,7 @@ use fastrand::Rng;
 use crate::arrivals::Arriving;
 use crate::calendar::Calendar;
 use crate::crowd::{Stage, Visitor};
-use crate::judge::{Judge, Second, Told};
+use crate::judge::{Judge, Second};
 use crate::network::Edges;
 use crate::scenario::Scenario;
 
@@ -295,11 +295,11 @@ impl World {
         let ahead = view.users_ahead(ticket);
         let wait = view.expected_wait(ahead);
         if number.is_multiple_of(self.observe_every) {
-            let told = Told {
-                at: self.now,
-                wait_ms: wait.map(|wait| wait.as_millis() as u32),
-            };
-            self.judge.observed.entry(number).or_default().push(told);
+            let at = START + Span::from_millis(self.now.into());
+            self.judge.told(number, self.now, |earlier| {
+                let earlier = earlier.map(|(promise, ago)| (promise, at - ago));
+                view.promise(ahead, earlier)
+            });
         }
         self.request.polled.push(ticket);
         let interval = if visitor.is_hidden() {
@@ -378,12 +378,14 @@ impl World {
             if let Some(snapshot) = response.snapshot {
                 self.snapshot = snapshot;
             }
+            let serving = self.snapshot.serving as u32;
             let contexts = std::mem::take(&mut self.contexts);
             for (event, reply) in contexts.iter().zip(response.replies) {
                 self.hear(*event, reply);
             }
             self.contexts = contexts;
             self.contexts.clear();
+            self.judge.order.called(serving, self.now);
         }
         // The vectors are used again.
         let [request] = &mut requests;
@@ -479,10 +481,13 @@ impl World {
         match reply {
             Reply::Admitted { expires, .. } => {
                 let waited = self.now - visitor.joined;
+                self.judge
+                    .order
+                    .admitted(number, visitor.last_poll, self.now);
                 self.enters(number, Self::millis(expires), Some(waited));
             }
             Reply::AtDoor { .. } => {
-                self.judge.at_door(number, self.now);
+                self.judge.order.asked(number, visitor.last_poll, self.now);
                 if visitor.drops_at_door() {
                     self.goes(number);
                     return;

@@ -9,8 +9,8 @@ use subtle::ConstantTimeEq;
 
 /// Where the API lies unless the secret says otherwise: where Cloudflare's does.
 const PREFIX: &str = "/client/v4";
-/// Below it on the same host lie the previews.
-pub(super) const PREVIEW: &str = "/preview/";
+/// Below it lie the previews.
+const PREVIEW: &str = "/anteroom/preview/";
 /// The longest token that is looked at, in bytes.
 const LONGEST_TOKEN: usize = 512;
 
@@ -89,10 +89,7 @@ impl Access {
         let prefix = secret.prefix.unwrap_or_else(|| PREFIX.to_owned());
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
         let slashes = prefix.starts_with('/') && !prefix.ends_with('/') && !prefix.contains("//");
-        if !slashes
-            || !prefix.bytes().all(plain)
-            || prefix.starts_with(PREVIEW.trim_end_matches('/'))
-        {
+        if !slashes || !prefix.bytes().all(plain) {
             return fault("prefix: must be a path such as /client/v4".into());
         }
         for (name, id) in [
@@ -143,11 +140,20 @@ impl Access {
         &self.zone_names
     }
 
-    /// Whether a URL is the API's, or a preview's: then no room covers it. `host` is without a port.
+    /// Whether a URL is the API's: then no room covers it. `host` is without a port.
     pub fn covers(&self, host: &str, path: &str) -> bool {
         let here = self.host.as_deref();
-        here.is_none_or(|here| here.eq_ignore_ascii_case(host))
-            && (self.below_prefix(path).is_some() || path.starts_with(PREVIEW))
+        here.is_none_or(|here| here.eq_ignore_ascii_case(host)) && self.below_prefix(path).is_some()
+    }
+
+    /// The id of the preview that a path is of.
+    pub(super) fn preview<'p>(&self, path: &'p str) -> Option<&'p str> {
+        self.below_prefix(path)?.strip_prefix(PREVIEW)
+    }
+
+    /// The address of a preview at `origin`.
+    pub(super) fn preview_address(&self, origin: &str, id: &str) -> String {
+        format!("{origin}{}{PREVIEW}{id}", self.prefix)
     }
 
     /// What follows the prefix, with its slash; empty for the prefix alone.
@@ -247,7 +253,8 @@ mod tests {
         let access = Access::parse(&secret(r#","host":"api.example.com""#)).unwrap();
         for (host, path, covered) in [
             ("api.example.com", "/client/v4/zones", true),
-            ("API.example.com", "/preview/0123", true),
+            ("API.example.com", "/client/v4/anteroom/preview/0123", true),
+            ("api.example.com", "/preview/0123", false),
             ("api.example.com", "/client/v40", false),
             ("api.example.com", "/", false),
             ("shop.example.com", "/client/v4/zones", false),
@@ -261,7 +268,6 @@ mod tests {
         for (text, told) in [
             ("", "must be JSON"),
             (&secret(r#","prefix":"client""#), "prefix"),
-            (&secret(r#","prefix":"/preview""#), "prefix"),
             (&secret(r#","hots":"x""#), "unknown field `hots`"),
             (&secret("").replace(ZONE, "1"), "zone_id"),
             (&secret("").replace("write", "admin"), "unknown variant"),

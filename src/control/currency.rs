@@ -12,6 +12,10 @@ pub const LOOK_AFTER: Span = Span::from_millis(2_000);
 /// A look that has not come back after so long is given up.
 pub const LOOK_DEADLINE: Span = Span::from_millis(2_000);
 
+/// Whoever is asked in a look gets so long: a look that fails is over before what is known is too old,
+/// so that nobody waits while nothing answers.
+pub const LOOK_PATIENCE: Span = Span::from_millis(900);
+
 /// Confirmed longer ago than this, the configuration is too old to be used unasked: a request that
 /// finds it so waits for its own look, [`PATIENCE`] at the longest. What a look confirms may itself be
 /// two seconds old (the copy of the data centre), so nothing that is five seconds old is used while
@@ -128,6 +132,18 @@ mod tests {
         assert_eq!(currency.start(at(2_000)), Due::Behind);
         assert_eq!(currency.start(at(2_999)), Due::Not);
         assert_eq!(currency.start(at(3_000)), Due::Before, "it has died");
+    }
+
+    #[test]
+    fn nobody_waits_while_an_object_hangs() {
+        let mut currency = Currency::default();
+        currency.confirm(at(0));
+        assert_eq!(currency.start(at(2_000)), Due::Behind);
+        for ms in 2_000..2_000 + LOOK_PATIENCE.as_millis() {
+            assert_eq!(currency.start(at(ms)), Due::Not);
+        }
+        currency.fail(at(2_000) + LOOK_PATIENCE);
+        assert_eq!(currency.start(at(3_000)), Due::Not);
     }
 
     #[test]

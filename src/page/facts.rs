@@ -19,6 +19,9 @@ pub struct Facts {
     /// The expected wait in minutes, rounded up; none where it cannot be told. In a room that admits
     /// at random the median.
     pub wait_minutes: Option<u32>,
+    /// Where a wait in order is expected to lie, in minutes: rounded down and up. None in a room that
+    /// admits at random.
+    pub wait_range: Option<[u32; 2]>,
     /// How long the luckiest quarter, half and three quarters wait at most, in minutes, rounded up; in
     /// a room that admits at random alone.
     pub wait_quartiles: Option<[u32; 3]>,

@@ -15,3 +15,4 @@ pub mod relay;
 pub mod seed;
 pub mod snapshot;
 pub mod status;
+pub mod wait;

@@ -171,8 +171,7 @@ impl<'a> Evaluation<'a> {
 
     fn compare_text(&self, text: &str, comparison: &Comparison) -> Asked<bool> {
         if let Comparison::Matches(pattern) = comparison {
-            self.spend(pattern.cost(text.len()))?;
-            return Ok(pattern.fits(text));
+            return pattern.fits(text, |work| self.spend(length(work)));
         }
         Ok(match comparison {
             // The most frequent one, and it looks at a text of the same length alone.

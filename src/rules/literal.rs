@@ -57,6 +57,31 @@ pub(super) fn text(
     Ok(text)
 }
 
+/// Where in a string literal the byte `offset` of its text stands, in bytes from its start.
+pub(super) fn place(token: Token, literal: &str, offset: usize, escapes: Escapes) -> usize {
+    let start = literal.find('"').map_or(0, |quote| quote + 1);
+    if token == Token::Raw {
+        return start + offset;
+    }
+    let mut read = 0;
+    let mut signs = literal.char_indices().skip(1);
+    while let Some((place, sign)) = signs.next() {
+        if read >= offset {
+            return place;
+        }
+        read += sign.len_utf8();
+        if sign == '\\' {
+            let escape = signs.next().map(|(_, sign)| sign);
+            match (escapes, escape) {
+                (Escapes::Regex, Some(other)) if other != '"' => read += other.len_utf8(),
+                (Escapes::Basic, Some('x')) => drop(signs.nth(1)),
+                _ => {}
+            }
+        }
+    }
+    literal.len()
+}
+
 /// A whole number, or two of them with `..` between, as the first and the last.
 pub(super) fn integers(word: &str) -> Result<(i64, i64), String> {
     let Some((first, last)) = word.split_once("..") else {

@@ -40,8 +40,8 @@ pub use self::needs::Need;
 /// An expression is no longer, in characters: Cloudflare's limit.
 pub const LONGEST: usize = 4_096;
 
-/// What all rules together may do for one request. A unit is a byte that is looked at; a regular
-/// expression counts its bytes several times, the more the larger it is.
+/// What all rules together may do for one request. A unit is a byte that is looked at, or a byte of a
+/// regular expression's states that is made for it.
 pub const LIMIT_OF_WORK: u32 = 1 << 20;
 
 /// That a search engine's crawler asks: by the platform's verified category alone, since anybody can

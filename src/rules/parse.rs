@@ -238,6 +238,9 @@ impl Typed {
 
     /// Whether it is written out rather than taken from the request.
     fn is_literal(&self) -> bool {
-        matches!(self.value, Value::Text(_) | Value::Integer(_))
+        matches!(
+            self.value,
+            Value::Text(_) | Value::Integer(_) | Value::Pattern(_)
+        )
     }
 }

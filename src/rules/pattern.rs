@@ -2,8 +2,13 @@
 //! pattern, whatever the two are.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
-use regex_lite::{Regex, RegexBuilder};
+use regex_automata::Input;
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::nfa::thompson::pikevm::PikeVM;
+use regex_automata::nfa::thompson::{self, NFA};
+use regex_syntax::ParserBuilder;
 
 /// A wildcard pattern. `*` stands for any text, also none; `\*` and `\\` for themselves.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -93,85 +98,157 @@ impl Wildcard {
     }
 }
 
-/// A regular expression.
+/// A regular expression. Bytes are matched and not characters, and classes are ASCII's, as at Cloudflare
+/// unless an expression asks for Unicode.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
-    regex: Regex,
-    weight: u32,
+    source: String,
+    /// Its states are made when a text leads to them, and kept.
+    automaton: Box<DFA>,
+    states: RefCell<Cache>,
+    /// Takes longer and tells groups.
+    simulation: Box<PikeVM>,
 }
 
 impl Eq for Pattern {}
 
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
-        self.source() == other.source()
+        self.source == other.source
     }
 }
 
-/// A compiled expression may take so much memory, in bytes.
+/// A compiled expression may take so much memory, in bytes: about a thousand steps.
 const LARGEST: usize = 1 << 15;
+/// The states that are kept may take so much, in bytes.
+const KEPT: usize = 1 << 15;
+/// Groups nest no deeper.
+const DEEPEST: u32 = 16;
+
+/// What is wrong with an expression, and where in it, in bytes.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) at: usize,
+    pub(super) message: String,
+}
 
 impl Pattern {
     /// Compiles an expression.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn parse(source: &str) -> Result<Self, String> {
-        // The engine's time for a byte of text grows with the size of the program. It does not tell
-        // the size, but it does tell whether a limit is kept.
-        let mut limit = LARGEST >> 5;
-        loop {
-            let built = RegexBuilder::new(source)
-                .size_limit(limit)
-                .nest_limit(16)
-                .build();
-            match built {
-                Ok(regex) => {
-                    let weight = u32::try_from(limit >> 7).unwrap_or(u32::MAX);
-                    return Ok(Self { regex, weight });
-                }
-                Err(error) if limit == LARGEST => {
-                    return Err(format!("this regular expression is refused: {error}"));
-                }
-                Err(_) => limit <<= 1,
+    pub(super) fn parse(source: &str) -> Result<Self, Refusal> {
+        let whole = |error: &dyn std::error::Error| {
+            // The cause is what tells something.
+            let message = match error.source() {
+                Some(cause) => cause.to_string(),
+                None => error.to_string(),
+            };
+            refusal(0, &message)
+        };
+        let mut parser = ParserBuilder::new();
+        let parser = parser.unicode(false).utf8(false).nest_limit(DEEPEST);
+        let parsed = parser.build().parse(source);
+        let parsed = parsed.map_err(|error| match &error {
+            regex_syntax::Error::Parse(error) => {
+                refusal(error.span().start.offset, &error.kind().to_string())
             }
-        }
+            regex_syntax::Error::Translate(error) => {
+                refusal(error.span().start.offset, &error.kind().to_string())
+            }
+            other => whole(other),
+        })?;
+        let limits = NFA::config().utf8(false).nfa_size_limit(Some(LARGEST));
+        let mut compiler = thompson::Compiler::new();
+        let nfa = compiler.configure(limits).build_from_hir(&parsed);
+        let nfa = nfa.map_err(|error| whole(&error))?;
+        let limits = DFA::config()
+            .cache_capacity(KEPT)
+            .skip_cache_capacity_check(true)
+            // Where a text leads to new states all the time, the simulation is as good.
+            .minimum_cache_clear_count(Some(1))
+            .minimum_bytes_per_state(Some(10));
+        let automaton = DFA::builder().configure(limits).build_from_nfa(nfa.clone());
+        let automaton = automaton.map_err(|error| whole(&error))?;
+        let simulation = PikeVM::new_from_nfa(nfa).map_err(|error| whole(&error))?;
+        Ok(Self {
+            source: source.to_owned(),
+            states: RefCell::new(automaton.create_cache()),
+            automaton: Box::new(automaton),
+            simulation: Box::new(simulation),
+        })
     }
 
     /// The expression as it was written.
     pub(super) fn source(&self) -> &str {
-        self.regex.as_str()
+        &self.source
     }
 
-    /// Whether some part of the text fits.
-    pub(super) fn fits(&self, text: &str) -> bool {
-        self.regex.is_match(text)
-    }
-
-    /// What a search through so many bytes of text costs at most, in units of
+    /// Whether some part of the text fits. `spend` is told what that costs, in units of
     /// [`LIMIT_OF_WORK`](super::LIMIT_OF_WORK).
-    pub(super) fn cost(&self, length: usize) -> u32 {
-        let length = u32::try_from(length).unwrap_or(u32::MAX);
-        length.saturating_add(16).saturating_mul(self.weight)
+    pub(super) fn fits<E>(
+        &self,
+        text: &str,
+        spend: impl Fn(usize) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        spend(text.len())?;
+        let input = Input::new(text).earliest(true);
+        let Ok(mut states) = self.states.try_borrow_mut() else {
+            // Nobody asks while somebody else does.
+            return Ok(false);
+        };
+        let (memory, clears) = (states.memory_usage(), states.clear_count());
+        let found = self.automaton.try_search_fwd(&mut states, &input);
+        // To make a state takes about as long as it is large.
+        let made = states.memory_usage().saturating_sub(memory);
+        let cleared = states.clear_count().saturating_sub(clears);
+        spend(made.saturating_add(cleared.saturating_mul(KEPT)))?;
+        match found {
+            Ok(found) => Ok(found.is_some()),
+            Err(_gave_up) => {
+                spend(self.cost(text))?;
+                let mut cache = self.simulation.create_cache();
+                Ok(self.simulation.is_match(&mut cache, input))
+            }
+        }
+    }
+
+    /// What the simulation costs at most.
+    pub(super) fn cost(&self, text: &str) -> usize {
+        let steps = self.simulation.get_nfa().states().len();
+        text.len().saturating_mul(steps)
     }
 
     /// The text with its first fitting part replaced.
     pub(super) fn replace(&self, text: &str, replacement: &Replacement) -> String {
-        let Some(found) = self.regex.captures(text) else {
+        let mut cache = self.simulation.create_cache();
+        let mut found = self.simulation.create_captures();
+        self.simulation.captures(&mut cache, text, &mut found);
+        let Some(whole) = found.get_group(0) else {
             return text.to_owned();
         };
-        let whole = found.get(0).map_or(0..0, |whole| whole.range());
-        let mut replaced = text.get(..whole.start).unwrap_or_default().to_owned();
+        let bytes = text.as_bytes();
+        let mut replaced = bytes.get(..whole.start).unwrap_or_default().to_vec();
         for piece in &replacement.pieces {
             match piece {
-                Piece::Text(text) => replaced.push_str(text),
+                Piece::Text(text) => replaced.extend_from_slice(text.as_bytes()),
                 Piece::Group(number) => {
-                    replaced.push_str(found.get(*number).map_or("", |group| group.as_str()));
+                    let group = found
+                        .get_group(*number)
+                        .and_then(|span| bytes.get(span.range()));
+                    replaced.extend_from_slice(group.unwrap_or_default());
                 }
             }
         }
-        replaced.push_str(text.get(whole.end..).unwrap_or_default());
-        replaced
+        replaced.extend_from_slice(bytes.get(whole.end..).unwrap_or_default());
+        String::from_utf8_lossy(&replaced).into_owned()
+    }
+}
+
+fn refusal(at: usize, message: &str) -> Refusal {
+    Refusal {
+        at,
+        message: format!("this regular expression is refused: {message}"),
     }
 }
 

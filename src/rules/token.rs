@@ -51,7 +51,7 @@ pub(super) enum Token {
     Or,
     /// A field, function, keyword, number, address or range. Which one is clear where it stands: an
     /// IPv6 address may well look like a field.
-    #[regex("-?[A-Za-z0-9_:.][A-Za-z0-9_:./]*")]
+    #[regex("[-A-Za-z0-9_:./]+")]
     Word,
     /// The name of a list.
     #[regex(r"\$[A-Za-z0-9_.]*")]

@@ -19,6 +19,14 @@ extern "C" {
     #[wasm_bindgen(js_name = readFields, catch)]
     pub(super) fn read_fields(request: &Request, names: &Array) -> Result<String, JsValue>;
 
+    /// What bypass rules need of a request, in the same form. A name is a text or a list of them.
+    #[wasm_bindgen(js_name = readFacts, catch)]
+    pub(super) fn read_facts(request: &Request, names: &Array) -> Result<String, JsValue>;
+
+    /// All header fields of a request, as lines of `name:value`.
+    #[wasm_bindgen(js_name = allFields, catch)]
+    pub(super) fn all_fields(request: &Request) -> Result<String, JsValue>;
+
     /// An answer. `head` is lines of `name:value`.
     #[wasm_bindgen(js_name = respond, catch)]
     pub(super) fn respond(
@@ -53,6 +61,13 @@ extern "C" {
     /// Asks an object; see there. The promise is of the answer, or of `undefined` if it is late.
     #[wasm_bindgen]
     pub(super) fn ask(namespace: &JsValue, name: &str, body: &str, patience: u32) -> Promise;
+
+    /// Writes all that `write` writes or, if that gives an error, nothing.
+    #[wasm_bindgen(catch)]
+    pub(super) fn atomically(
+        storage: &JsValue,
+        write: &mut dyn FnMut() -> Option<String>,
+    ) -> Result<(), JsValue>;
 
     /// What an object owes a caller: a promise, and what fulfils it.
     pub(super) type Answer;

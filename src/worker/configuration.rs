@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use futures_channel::oneshot;
-use futures_util::future::select;
+use futures_util::future::{join, select};
 use js_sys::{Promise, Reflect};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
@@ -18,12 +18,12 @@ use worker::{Context, Delay, Env};
 use super::isolate::Lasting;
 use super::{binding, call, clock, log};
 use crate::control::access::Access;
-use crate::control::currency::{Currency, Due, LOOK_DEADLINE, PATIENCE};
+use crate::control::currency::{Currency, Due, LOOK_PATIENCE, PATIENCE};
 use crate::control::message::Ask;
 use crate::control::publication::Publication;
 use crate::control::rate::Buckets;
 use crate::log::{Entry, clean};
-use crate::time::Instant;
+use crate::time::{Instant, Span};
 
 /// The namespace of the control object.
 pub(super) const CONTROL: &str = "CONTROL";
@@ -32,9 +32,6 @@ pub(super) const COPIES: &str = "CONFIG";
 /// The secret that opens the API: where it lies, and its tokens. Without it there is nobody who could
 /// change anything, and the rooms are those that the Worker was built with.
 const API: &str = "ANTEROOM_API";
-
-/// Of [`PATIENCE`], what the object may take before the copies are read.
-const FIRST_PATIENCE: Duration = Duration::from_millis(PATIENCE.as_millis() - 50);
 
 /// What the isolate knows about how current its edition is.
 pub(super) struct Configured {
@@ -92,11 +89,7 @@ impl Configured {
 
 /// Looks behind the answer of the request.
 pub(super) fn look_behind(lasting: &'static Lasting, env: &Env, ctx: &Context) {
-    ctx.wait_until(look(
-        lasting,
-        env.clone(),
-        patience(LOOK_DEADLINE.as_millis()),
-    ));
+    ctx.wait_until(look(lasting, env.clone()));
 }
 
 /// Looks, and waits for what is found, for a moment. With nothing found in time the request goes by
@@ -105,79 +98,72 @@ pub(super) async fn look_before(lasting: &'static Lasting, env: &Env, ctx: &Cont
     let (done, is_done) = oneshot::channel();
     let env = env.clone();
     ctx.wait_until(async move {
-        let is_warm = lasting.configured.as_ref().is_some_and(|c| c.is_warm.get());
-        let long = patience(LOOK_DEADLINE.as_millis());
-        let first = if is_warm { long } else { FIRST_PATIENCE };
-        look(lasting, env.clone(), first).await;
+        look(lasting, env).await;
         // The request may have gone on without.
         let _ = done.send(());
-        let is_warm = lasting.configured.as_ref().is_some_and(|c| c.is_warm.get());
-        if !is_warm {
-            look(lasting, env, long).await;
-        }
     });
-    select(is_done, Delay::from(patience(PATIENCE.as_millis()))).await;
+    select(is_done, Delay::from(duration(PATIENCE))).await;
 }
 
-const fn patience(millis: u64) -> Duration {
-    Duration::from_millis(millis)
+const fn duration(span: Span) -> Duration {
+    Duration::from_millis(span.as_millis())
 }
 
 /// Looks for a newer configuration and takes it in.
-async fn look(lasting: &'static Lasting, env: Env, patience: Duration) {
+async fn look(lasting: &'static Lasting, env: Env) {
     let Some(configured) = &lasting.configured else {
         return;
     };
-    let heard = newest(lasting, &env, patience).await;
+    let heard = newest(lasting, configured.is_warm.get(), &env).await;
     let now = clock::now();
     if let Err(message) = heard {
         let reason = clean(&message);
         log::write(&Entry::ConfigurationFailed { reason });
         configured.currency.borrow_mut().fail(now);
-        if !configured.is_warm.get() {
-            last_known(lasting, &env).await;
-        }
     } else {
         configured.is_warm.set(true);
         configured.currency.borrow_mut().confirm(now);
     }
 }
 
-/// Takes in the newest configuration, from the data centre's copy or from the object.
-async fn newest(lasting: &Lasting, env: &Env, patience: Duration) -> Result<(), String> {
-    let known = lasting.current_version();
-    let copy = text(binding::cached(&known.to_string())).await;
-    match copy.as_deref().and_then(|copy| copy.split_at_checked(1)) {
+/// Takes in the newest configuration, from the data centre's copy or from the object. What is found on
+/// the way is taken in at once: it may be all that a new isolate hears in time, and what is newer
+/// takes its place.
+async fn newest(lasting: &Lasting, is_warm: bool, env: &Env) -> Result<(), String> {
+    let known = lasting.current_version().to_string();
+    let copy = text(binding::cached(&known)).await.unwrap_or_default();
+    match copy.split_at_checked(1) {
         Some(("=", _)) => return Ok(()),
         Some(("+", copy)) if take_in(lasting, copy).is_ok() => return Ok(()),
-        _ => {}
+        Some((_, copy)) => take_in(lasting, copy).unwrap_or_else(copy_failed),
+        None => {}
     }
+    let from_afar = async {
+        if !is_warm && copy.is_empty() {
+            let copy = text(binding::read_copy(&named(env, COPIES))).await;
+            take_in(lasting, &copy.unwrap_or_default()).unwrap_or_else(copy_failed);
+        }
+    };
+    let ((), told) = join(from_afar, ask(lasting, env)).await;
+    told
+}
+
+/// Takes in what the object says, and keeps it for the data centre.
+async fn ask(lasting: &Lasting, env: &Env) -> Result<(), String> {
     let asked = clock::now();
-    let ask = Ask::Look { knows: known };
-    let told = call::control(env, &ask, patience)
-        .await
-        .map_err(|error| error.to_string())?;
+    let knows = lasting.current_version();
+    let told = call::control(env, &Ask::Look { knows }, duration(LOOK_PATIENCE)).await;
+    let told = told.map_err(|error| error.to_string())?;
     take_in(lasting, &told)?;
     let (version, body) = told.split_once('\n').unwrap_or((&told, ""));
     let whole = Some(told.as_str()).filter(|_| !body.is_empty());
-    let asked = asked.as_millis() as f64;
-    text(binding::keep(version, whole, asked)).await;
+    text(binding::keep(version, whole, asked.as_millis() as f64)).await;
     Ok(())
 }
 
-/// Takes in the newest of the copies that there are, for want of anything better.
-async fn last_known(lasting: &Lasting, env: &Env) {
-    let known = lasting.current_version().to_string();
-    let here = text(binding::cached(&known)).await;
-    let afar = text(binding::read_copy(&named(env, COPIES))).await;
-    let here = here.as_deref().and_then(|copy| copy.get(1..));
-    for copy in [here, afar.as_deref()].into_iter().flatten() {
-        // The newer one stays, whichever comes first.
-        if let Err(message) = take_in(lasting, copy) {
-            let reason = clean(&message);
-            log::write(&Entry::CopyFailed { reason });
-        }
-    }
+fn copy_failed(message: String) {
+    let reason = clean(&message);
+    log::write(&Entry::CopyFailed { reason });
 }
 
 fn take_in(lasting: &Lasting, text: &str) -> Result<(), String> {

@@ -7,8 +7,8 @@
 //!
 //! # Why it is atomic
 //!
-//! A change is made in one poll without an await: the [`Keeper`] works it out, and its rows are handed
-//! to SQLite, which writes all of them or none. [`Storage::sync`] is awaited before the answer leaves.
+//! A change is made in one poll without an await: the [`Keeper`] works it out, and its rows are written
+//! in one transaction (`worker/control_store.rs`). [`Storage::sync`] is awaited before the answer leaves.
 //! So what anybody hears of a configuration is durable. A change that cannot be stored leaves no
 //! trace: the keeper in memory is dropped and read anew from the storage.
 //!
@@ -17,11 +17,6 @@
 //! Isolates ask (`worker/configuration.rs`). Rooms are told at once of what concerns them, so that a
 //! limit acts within a moment and not within seconds; one that cannot be reached hears from an edge
 //! that there is something newer, and asks. The copy in KV is written behind the answer.
-//!
-//! # Storage
-//!
-//! `configuration(key, part, body)`: the rows of `control/rows.rs`, each cut into parts because a row
-//! may have 2 MB at most. `preview(id, until, html)`: pages that were sent for a preview.
 //!
 //! [`Storage::sync`]: worker::Storage::sync
 
@@ -35,17 +30,17 @@ use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use worker::worker_sys::DurableObjectState;
-use worker::{Delay, Env, SqlStorage, SqlStorageValue, State, Storage};
+use worker::{Delay, Env, State, Storage};
 
 use super::binding::Answer;
 use super::configuration::{COPIES, access, named};
+use super::control_store::Store;
 use super::{binding, call, clock, isolate, log, object};
 use crate::control::access::Access;
 use crate::control::api::{self, MetricsCall, Moment, Outcome, RoomCall, Sent};
 use crate::control::keeper::{Effects, Keeper};
 use crate::control::message::{Ask, Call, Policy, Reply};
 use crate::control::rate::Buckets;
-use crate::control::rows::Rows;
 use crate::control::{Configuration, Surroundings};
 use crate::gate::header;
 use crate::log::{Entry, clean};
@@ -53,10 +48,6 @@ use crate::packed;
 use crate::page::language;
 use crate::room::figures::told::{self, Question};
 use crate::site::room::RoomId;
-use crate::time::Instant;
-
-/// The size of a part of a row.
-const PART: usize = 1024 * 1024;
 
 /// A room gets so long to take a policy in.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -67,13 +58,6 @@ const BETWEEN_COPIES: Duration = Duration::from_millis(1_100);
 /// A copy that cannot be written is tried so often; the next change, or the next start of the object,
 /// writes it again.
 const COPY_ATTEMPTS: u32 = 5;
-
-/// The pages of previews that are kept.
-const PREVIEWS: &str = "CREATE TABLE IF NOT EXISTS preview \
-    (id TEXT PRIMARY KEY, until INTEGER NOT NULL, html TEXT NOT NULL)";
-
-/// So many are; a page has a megabyte at most.
-const MOST_PREVIEWS: i64 = 64;
 
 /// The object. Everything is in [`Inner`], which its tasks share.
 #[wasm_bindgen]
@@ -87,7 +71,7 @@ impl RefUnwindSafe for Control {}
 struct Inner {
     env: Env,
     storage: Storage,
-    sql: SqlStorage,
+    store: Store,
     /// What the secret of the API says, or what is wrong with it.
     access: Result<Access, String>,
     /// How often the API was called.
@@ -124,15 +108,17 @@ impl Control {
     /// The runtime makes one for the name that is called.
     #[wasm_bindgen(constructor)]
     pub fn new(state: DurableObjectState, env: Env) -> Self {
+        let as_it_is = JsValue::from(&state);
         let storage = State::from(state).storage();
+        let store = Store::of(&as_it_is, storage.sql());
         let missing = || Err("the API is not set up".to_owned());
         let inner = Inner {
             access: access(&env).unwrap_or_else(missing),
             buckets: RefCell::default(),
             keys: isolate::key_ids(&env),
             env,
-            sql: storage.sql(),
             storage,
+            store,
             keeper: RefCell::new(None),
             copying: Cell::new(false),
             copy_is_old: Cell::new(false),
@@ -285,7 +271,7 @@ impl Inner {
                 what
             }
         };
-        self.store(&effects)?;
+        self.store.write(&effects)?;
         let is_published = keeper.publication().is_some();
         self.keeper.replace(Some(keeper));
         let stored = effects != Effects::default();
@@ -333,10 +319,12 @@ impl Inner {
                 until,
                 answer,
             } => {
-                self.keep_preview(id, html, until, now)?;
+                self.store.keep_preview(id, html, until, now)?;
                 answer
             }
-            Outcome::ShowPreview { id, show } => show.answer(self.preview(id, now)?.as_deref()),
+            Outcome::ShowPreview { id, show } => {
+                show.answer(self.store.preview(id, now)?.as_deref())
+            }
         };
         let mut reply = Reply::from(answer);
         let configuration = keeper.standing(&embedded).to_string();
@@ -346,125 +334,20 @@ impl Inner {
         Ok((What::Text(json(&reply)?), effects))
     }
 
-    fn keep_preview(
-        &self,
-        id: String,
-        html: String,
-        until: Instant,
-        now: Instant,
-    ) -> Result<(), String> {
-        self.exec(PREVIEWS, Vec::new())?;
-        // The oldest give way, for the room that pages take is bounded.
-        self.exec(
-            "DELETE FROM preview WHERE until <= ? OR id NOT IN \
-             (SELECT id FROM preview ORDER BY until DESC LIMIT ?)",
-            vec![number(now)?, SqlStorageValue::Integer(MOST_PREVIEWS - 1)],
-        )?;
-        let row = vec![
-            SqlStorageValue::String(id),
-            number(until)?,
-            SqlStorageValue::String(html),
-        ];
-        self.exec(
-            "INSERT INTO preview (id, until, html) VALUES (?, ?, ?)",
-            row,
-        )
-    }
-
-    fn preview(&self, id: String, now: Instant) -> Result<Option<String>, String> {
-        self.exec(PREVIEWS, Vec::new())?;
-        let bindings = vec![SqlStorageValue::String(id), number(now)?];
-        let query = "SELECT html FROM preview WHERE id = ? AND until > ?";
-        let cursor = self.sql.exec(query, Some(bindings));
-        let cursor = cursor.map_err(|error| error.to_string())?;
-        let Some(row) = cursor.raw().next() else {
-            return Ok(None);
-        };
-        match row.map_err(|error| error.to_string())?.into_iter().next() {
-            Some(SqlStorageValue::String(html)) => Ok(Some(html)),
-            other => Err(format!("a stored preview is not text: {other:?}")),
-        }
-    }
-
     fn publication(&self) -> Option<String> {
         let keeper = self.keeper.borrow();
         keeper.as_ref()?.publication().map(str::to_owned)
     }
 
     fn open(&self, around: Surroundings<'_>) -> Result<(Keeper, Effects), String> {
-        self.exec(
-            "CREATE TABLE IF NOT EXISTS configuration (key TEXT, part INTEGER, body TEXT NOT NULL, \
-             PRIMARY KEY (key, part))",
-            Vec::new(),
-        )?;
         let now = clock::now();
         let embedded = Configuration::embedded(now).map_err(|error| error.to_string())?;
-        let opened = Keeper::open(self.rows()?, || embedded, now.as_millis(), around);
+        let opened = Keeper::open(self.store.rows()?, || embedded, now.as_millis(), around);
         let (keeper, effects) = opened.map_err(|failure| failure.to_string())?;
         if keeper.standing(&declaration()?).differs {
             log::write(&Entry::DeclarationIgnored);
         }
         Ok((keeper, effects))
-    }
-
-    fn rows(&self) -> Result<Rows, String> {
-        let query = "SELECT key, body FROM configuration ORDER BY key, part";
-        let cursor = self.sql.exec(query, None);
-        let cursor = cursor.map_err(|error| error.to_string())?;
-        let mut rows = Rows::new();
-        for row in cursor.raw() {
-            let mut row = row.map_err(|error| error.to_string())?.into_iter();
-            match (row.next(), row.next()) {
-                (Some(SqlStorageValue::String(key)), Some(SqlStorageValue::String(body))) => {
-                    rows.entry(key).or_default().push_str(&body);
-                }
-                other => return Err(format!("a stored row is not text: {other:?}")),
-            }
-        }
-        Ok(rows)
-    }
-
-    fn store(&self, effects: &Effects) -> Result<(), String> {
-        for key in effects.deleted.iter().chain(effects.put.keys()) {
-            let key = SqlStorageValue::String(key.clone());
-            self.exec("DELETE FROM configuration WHERE key = ?", vec![key])?;
-        }
-        for (key, body) in &effects.put {
-            for (part, body) in (0..).zip(parts(body)) {
-                let row = vec![
-                    SqlStorageValue::String(key.clone()),
-                    SqlStorageValue::Integer(part),
-                    SqlStorageValue::String(body.to_owned()),
-                ];
-                self.exec(
-                    "INSERT INTO configuration (key, part, body) VALUES (?, ?, ?)",
-                    row,
-                )?;
-            }
-        }
-        Ok(())
-    }
-
-    fn exec(&self, query: &str, bindings: Vec<SqlStorageValue>) -> Result<(), String> {
-        let bindings = Some(bindings).filter(|bindings| !bindings.is_empty());
-        self.sql
-            .exec(query, bindings)
-            .map(drop)
-            .map_err(|error| error.to_string())
-    }
-}
-
-/// A text in parts of at most [`PART`] bytes; an empty one is one part.
-fn parts(text: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    loop {
-        let (part, left) = rest.split_at(rest.floor_char_boundary(PART));
-        parts.push(part);
-        if left.is_empty() {
-            return parts;
-        }
-        rest = left;
     }
 }
 
@@ -472,11 +355,6 @@ fn parts(text: &str) -> Vec<&str> {
 fn declaration() -> Result<String, String> {
     let declaration = packed::declaration().map_err(|error| error.to_string())?;
     Ok(declaration.to_string())
-}
-
-fn number(at: Instant) -> Result<SqlStorageValue, String> {
-    let millis = i64::try_from(at.as_millis()).map_err(|error| error.to_string())?;
-    Ok(SqlStorageValue::Integer(millis))
 }
 
 fn json(value: &impl serde::Serialize) -> Result<String, String> {

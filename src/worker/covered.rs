@@ -42,6 +42,8 @@ pub(super) struct Covered {
     pub(super) room: Arc<Room>,
     pub(super) keys: &'static Keys,
     pub(super) request: Request,
+    /// Whether a rule lets the request pass by the room.
+    pub(super) bypassed: bool,
     pub(super) fields: Fields,
     pub(super) https: bool,
     pub(super) visitor: Visitor,
@@ -57,6 +59,7 @@ impl Covered {
         keys: &'static Keys,
         matched: &Match<'_>,
         request: Request,
+        bypassed: bool,
         now: Instant,
     ) -> Self {
         #[cfg(feature = "planted-panic")]
@@ -83,6 +86,7 @@ impl Covered {
             room,
             keys,
             request,
+            bypassed,
             fields,
             https: matched.https,
             visitor,

@@ -170,6 +170,7 @@ impl Prepared {
         let covered = &self.covered;
         decision::Request {
             room: &covered.room,
+            bypassed: covered.bypassed,
             intent: self.intent,
             is_listed_origin: self.cors().is_allowed(),
             visitor: covered.visitor,

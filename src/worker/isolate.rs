@@ -12,6 +12,7 @@ use worker::Env;
 
 use super::call::Unanswered;
 use super::configuration::Configured;
+use super::rules::Rules;
 use super::{clock, log};
 use crate::control::publication::Publication;
 use crate::control::version::Version;
@@ -33,7 +34,15 @@ pub(super) struct Lasting {
     /// Where newer configurations come from; none for a deployment whose rooms are those of its
     /// build.
     pub(super) configured: Option<Configured>,
-    edition: RefCell<Rc<Edition>>,
+    current: RefCell<Current>,
+}
+
+/// The site as it is now.
+#[derive(Clone)]
+struct Current {
+    edition: Rc<Edition>,
+    /// The bypass rules of each room that has some.
+    rules: Rc<[Option<Rules>]>,
 }
 
 /// What lasts, and the edition that a request goes by from its beginning to its end.
@@ -41,6 +50,7 @@ pub(super) struct Lasting {
 pub(super) struct Isolate {
     lasting: &'static Lasting,
     pub(super) edition: Rc<Edition>,
+    rules: Rc<[Option<Rules>]>,
 }
 
 thread_local! {
@@ -92,28 +102,36 @@ impl Lasting {
             origin_keys,
             origin: origin.filter(|origin| !origin.is_empty()),
             configured: Configured::of(env),
-            edition: RefCell::new(Rc::new(Edition::embedded(&site, packed::pages()))),
+            current: RefCell::new(Current {
+                edition: Rc::new(Edition::embedded(&site, packed::pages())),
+                rules: Rules::of(&site).into(),
+            }),
         })
     }
 
     /// What a request that comes now goes by.
     pub(super) fn current(&'static self) -> Isolate {
+        let Current { edition, rules } = self.current.borrow().clone();
         Isolate {
             lasting: self,
-            edition: Rc::clone(&self.edition.borrow()),
+            edition,
+            rules,
         }
     }
 
     /// Which edition is in force.
     pub(super) fn current_version(&self) -> Version {
-        self.edition.borrow().version
+        self.current.borrow().edition.version
     }
 
     /// Takes a publication in, if it is a later one: the next request goes by it.
     pub(super) fn adopt(&self, publication: &Publication) {
-        let current = Rc::clone(&self.edition.borrow());
+        let current = Rc::clone(&self.current.borrow().edition);
         if let Some(next) = current.followed_by(publication) {
-            *self.edition.borrow_mut() = Rc::new(next);
+            self.current.replace(Current {
+                edition: Rc::new(next),
+                rules: Rules::of(&publication.published.site).into(),
+            });
         }
     }
 }
@@ -138,6 +156,11 @@ impl Isolate {
     /// Where requests go instead of the zone's own origin.
     pub(super) fn origin(&self) -> Option<&'static str> {
         self.lasting.origin.as_deref()
+    }
+
+    /// The bypass rules of a room, if it has any.
+    pub(super) fn rules(&self, index: usize) -> Option<&Rules> {
+        self.rules.get(index)?.as_ref()
     }
 
     /// The keys of a room's passes.

@@ -9,6 +9,7 @@ mod call;
 mod clock;
 mod configuration;
 mod control_object;
+mod control_store;
 mod covered;
 mod edge;
 mod forward;
@@ -27,6 +28,7 @@ mod renewal;
 mod reserve;
 mod room_figures;
 mod room_object;
+mod rules;
 mod url;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -118,6 +120,13 @@ fn go(
     if room.suspended && !matched.leave && !Covered::is_poll(&request) {
         return handed_on(&isolate, request);
     }
+    let bypassed = isolate
+        .rules(matched.room)
+        .is_some_and(|rules| rules.bypass(&request, &url, &matched));
+    // Who waits and may now pass by is told so.
+    if bypassed && !Covered::is_poll(&request) {
+        return handed_on(&isolate, request);
+    }
     let keys = match isolate.keys_for(room) {
         Ok(keys) => keys,
         Err(message) => return Ok(answer::broken(&message).into()),
@@ -129,6 +138,7 @@ fn go(
         keys,
         &matched,
         request,
+        bypassed,
         now,
     );
     if covered.may_pass_at_once(&matched) {

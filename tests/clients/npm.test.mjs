@@ -56,6 +56,8 @@ before(async () => {
   api = await start();
   const options = { apiToken: WRITE, baseURL: `${api.url}/client/v4`, maxRetries: 0 };
   client = new Cloudflare(options);
+  // The rooms that the Worker was built with.
+  for (const { id } of await list(client.waitingRooms.list(zone))) await client.waitingRooms.delete(id, zone);
   client.rooms = noting(client.waitingRooms, 'waitingRooms');
 });
 after(() => api?.stop());
@@ -135,7 +137,7 @@ test('settings, status and preview', async () => {
   assert.deepEqual(await client.rooms.settings.edit({ ...zone, ...on }), on);
   assert.deepEqual(await client.rooms.settings.update(zone), off);
   const status = await client.rooms.statuses.get(id, zone);
-  assert.equal(status.status, 'not_queueing');
+  assert.equal(status.status, 'suspended');
   assert.equal(status.estimated_total_active_users, 0);
   const { preview_url } = await client.rooms.page.preview({ ...zone, custom_html: '<p>{{waitTime}}</p>' });
   const page = await fetch(`${preview_url}?waitTime=35`);

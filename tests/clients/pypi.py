@@ -1,7 +1,7 @@
 """Cloudflare's own client for Python makes every waiting-room call that it has. Its answers are models
 with types, against which what was received is checked strictly.
 
-    ANTEROOM_API=http://localhost:8790 python tests/clients/pypi.py
+    ANTEROOM_API_URL=http://localhost:8790 python tests/clients/pypi.py
 """
 
 import inspect
@@ -11,7 +11,7 @@ import unittest
 from cloudflare import BadRequestError, Cloudflare, NotFoundError, PermissionDeniedError
 from pydantic import TypeAdapter
 
-URL = os.environ["ANTEROOM_API"] + "/client/v4"
+URL = os.environ["ANTEROOM_API_URL"] + "/client/v4"
 ZONE = "0000000000000000000000000000000a"
 ACCOUNT = "0000000000000000000000000000000b"
 WRITE = "write-0123456789abcdef0123456789abcdef"
@@ -51,7 +51,7 @@ def methods(resource):
 
 class WaitingRooms(unittest.TestCase):
     def setUp(self):
-        for each in rooms.list(zone_id=ZONE):
+        for each in list(rooms.list(zone_id=ZONE)):
             rooms.delete(each.id, zone_id=ZONE)
 
     def test_1_rooms(self):

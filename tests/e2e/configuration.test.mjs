@@ -99,15 +99,15 @@ test('an isolate that was idle goes by a change with its first request', async (
   for (const port of server.ports) assert.equal((await newcomer(host, port)).status, 429);
 });
 
-test('isolates ask the object once in two seconds together, not each', async () => {
+test('an isolate looks once in two seconds, however many requests it has', async () => {
   const before = { ...copies.calls, control: origin.calls.control };
   const begin = performance.now();
   while (performance.now() - begin < 8_000) await Promise.all(server.ports.map((port) => newcomer('off.test', port)));
   const looks = copies.calls['cache GET'] - before['cache GET'];
   const asked = origin.calls.control - before.control;
-  assert.ok(looks <= ISOLATES * 6, `${looks} looks at the cache in 8 s`);
-  // A version is good for two seconds, and all may miss it at the same time.
-  assert.ok(asked <= 5 + ISOLATES, `${asked} calls in 8 s`);
+  // A look finds the version, or neither it nor the publication of it.
+  assert.ok(looks <= ISOLATES * 2 * 5, `${looks} looks at the cache in 8 s`);
+  assert.ok(asked <= ISOLATES * 5, `${asked} calls in 8 s`);
   console.log(`in 8 s ${ISOLATES} isolates looked ${looks} times at the cache and asked the object ${asked} times`);
 });
 
@@ -233,7 +233,7 @@ for (const how of ['throws', 'hangs']) {
       assert.equal((await newcomer('brand-new.test')).state, 'queue-all');
       slowest = Math.max(slowest, performance.now() - sent);
     }
-    assert.ok(slowest < 1_000, `the slowest took ${slowest} ms`);
+    assert.ok(slowest < 500, `the slowest took ${slowest} ms`);
     assert.equal((await operator.ask('GET', '/waiting_rooms')).status, 503);
   });
 }

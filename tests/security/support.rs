@@ -55,6 +55,7 @@ pub(crate) fn waiting() -> Token {
         expires: NOW + Span::from_secs(300),
         joined: NOW,
         ahead_at_join: 977,
+        promise: None,
     })
 }
 

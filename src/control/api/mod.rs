@@ -26,7 +26,7 @@ pub use self::preview::PreviewQuery;
 pub use self::room_call::{Ask, MetricsCall, RoomCall, Sent};
 use self::rooms::Update;
 use self::route::Route;
-use super::access::{Access, Actor, PREVIEW, Scope, is_id};
+use super::access::{Access, Actor, Scope, is_id};
 use super::compile::Surroundings;
 use super::configuration::{Configuration, Declared};
 use super::published::Published;
@@ -127,14 +127,14 @@ pub fn answer(
     request: &Request,
     moment: Moment<'_>,
 ) -> Outcome {
-    if let Some(id) = request.path.strip_prefix(PREVIEW) {
+    if let Some(id) = access.preview(&request.path) {
         return match show_preview(buckets, request, id, moment.now) {
             Ok(outcome) => outcome,
             Err(refusal) => Outcome::Answer(refusal.answer()),
         };
     }
     let outcome = admit(access, buckets, request, moment.now)
-        .and_then(|(actor, route)| perform(configuration, actor, route, request, moment));
+        .and_then(|call| perform(configuration, access, call, request, moment));
     outcome.unwrap_or_else(|refusal| Outcome::Answer(refusal.answer()))
 }
 
@@ -173,7 +173,7 @@ impl Access {
         request: &Request,
         now: Instant,
     ) -> Option<Answer> {
-        if request.path.starts_with(PREVIEW) {
+        if self.preview(&request.path).is_some() {
             return None;
         }
         let admitted = admit(self, buckets, request, now);
@@ -183,8 +183,8 @@ impl Access {
 
 fn perform(
     configuration: &mut Configuration,
-    actor: Actor<'_>,
-    route: Route<'_>,
+    access: &Access,
+    (actor, route): (Actor<'_>, Route<'_>),
     request: &Request,
     moment: Moment<'_>,
 ) -> Result<Outcome, Refusal> {
@@ -236,7 +236,7 @@ fn perform(
         (Route::Export, _) => Ok(zone::export(configuration)),
         (Route::Keys, _) => Ok(zone::keys(moment.keys)),
         (Route::OpenApi, _) => return Ok(Outcome::Answer(zone::openapi())),
-        (Route::Preview, _) => return keep_preview(call, request, object()?),
+        (Route::Preview, _) => return keep_preview(call, access, request, object()?),
         (Route::Status(id), _) => return ask(configuration, call, id, Ask::Status),
         (Route::Session(id, number), _) => return ask(configuration, call, id, Ask::End(number)),
         (Route::Place(id, number), _) => return ask(configuration, call, id, Ask::Place(number)),
@@ -303,6 +303,7 @@ fn metrics(configuration: &Configuration, call: &Call<'_>) -> Outcome {
 
 fn keep_preview(
     call: &mut Call<'_>,
+    access: &Access,
     request: &Request,
     mut body: Declared,
 ) -> Result<Outcome, Refusal> {
@@ -322,7 +323,7 @@ fn keep_preview(
         Refusal::invalid(vec![fault])
     })?;
     let id = call.id();
-    let address = preview::address(&request.origin, &id);
+    let address = access.preview_address(&request.origin, &id);
     let result = serde_json::json!({ "preview_url": address });
     let answer = Success {
         messages: odd,

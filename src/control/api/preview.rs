@@ -3,7 +3,6 @@
 //! The page is foreign to the operator's origin: a browser is told to give it an origin of its own, so
 //! its scripts reach no cookie, no storage and no answer of any site. No room is asked.
 
-use super::super::access::PREVIEW;
 use super::envelope::Answer;
 use crate::page::facts::{Event, Facts, State};
 use crate::page::language::{Language, language};
@@ -123,6 +122,7 @@ impl PreviewQuery {
             users_ahead: fifo.then_some(1_234),
             progress_percent: fifo.then_some(40),
             wait_minutes: waits.then_some(wait),
+            wait_range: None,
             wait_quartiles: random
                 .then(|| [wait.div_ceil(2), wait, wait.saturating_mul(3).div_ceil(2)]),
             has_place: false,
@@ -143,11 +143,6 @@ impl PreviewQuery {
             draw: None,
         }
     }
-}
-
-/// The address of a preview at `origin`.
-pub(super) fn address(origin: &str, id: &str) -> String {
-    format!("{origin}{PREVIEW}{id}")
 }
 
 /// A page in a sandbox. The default page keeps to its own policy as well.

@@ -506,11 +506,9 @@ fn previews_are_sandboxed() {
     else {
         panic!("{outcome:?}");
     };
-    assert!(
-        answer
-            .body
-            .contains(&format!("https://api.example.com/preview/{id}"))
-    );
+    assert!(answer.body.contains(&format!(
+        "https://api.example.com/client/v4/anteroom/preview/{id}"
+    )));
     for (query, expected) in [
         ("", "<p>10 min </p>"),
         ("waitTime=35", "<p>35 min </p>"),
@@ -522,7 +520,7 @@ fn previews_are_sandboxed() {
         ("queueing_method=passthrough&force_queue", "<p>0 min </p>"),
     ] {
         let mut shown = request("", "GET", "", None);
-        shown.path = format!("/preview/{id}");
+        shown.path = format!("/client/v4/anteroom/preview/{id}");
         shown.query = query.into();
         let Outcome::ShowPreview { show, .. } = api.outcome(&shown) else {
             panic!("{query}");

@@ -251,3 +251,37 @@ fn a_build_with_other_rooms_is_noticed_and_not_taken() {
         "still"
     );
 }
+
+#[test]
+fn what_is_exported_builds_the_same_rooms() {
+    let at = Instant::from_secs(1_800_000_000);
+    let configuration = Configuration::embedded(at).unwrap();
+    assert!(!configuration.rooms.is_empty());
+    let site = |declaration: &serde_json::Value| {
+        // A zone that has every host of rooms.toml.
+        let zones = ["com", "test", "localhost"].map(String::from);
+        let languages = crate::page::language::all().iter();
+        let languages: Vec<String> = languages.map(|language| language.tag.to_owned()).collect();
+        let around = Surroundings {
+            zones: &zones,
+            languages: &languages,
+        };
+        let mut site = crate::control::compile::check(declaration, around).unwrap();
+        // A page's name is that of its text in the one and of its file in the other.
+        for room in &mut site.rooms {
+            room.custom_page_html.take();
+            for event in &mut room.events {
+                event.custom_page_html.take();
+            }
+        }
+        site
+    };
+    let (text, _) = crate::control::export::export(&configuration);
+    let exported: serde_json::Value = toml::from_str(&text).unwrap();
+    let running = site(&configuration.declaration());
+    assert_eq!(site(&exported), running);
+    assert_eq!(
+        running.rooms.len(),
+        crate::packed::site().unwrap().rooms.len()
+    );
+}

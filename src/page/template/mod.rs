@@ -123,7 +123,7 @@ impl Engine {
 
     /// Writes the template `name` with the variables of `data`, an object. `{{name}}` is escaped for
     /// HTML: `& < > " ' =` and the backtick; and so that it cannot leave a string of a script: the
-    /// backslash and what ends a line. Fails where there is no such template, or where it
+    /// backslash. Fails where there is no such template, or where it
     /// calls a helper with parameters that the helper does not take.
     pub fn render(&self, name: &str, data: Value) -> Result<String, RenderError> {
         let marked = self
@@ -135,13 +135,13 @@ impl Engine {
 }
 
 /// An operator may write `var text = "{{message}}";`: a backslash at the end of the text would escape
-/// the quote behind it, and a line's end would end the string. Inside of `<script>` the entities are
-/// not decoded, so the text is a little odd there, and harmless.
+/// the quote behind it. Inside of `<script>` entities are not decoded, so the text is a little odd
+/// there, and harmless.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in handlebars::html_escape(text).chars() {
         match character {
-            '\\' | '\n' | '\r' | '\u{2028}' | '\u{2029}' => {
+            '\\' | '\u{2028}' | '\u{2029}' => {
                 safe.push_str("&#");
                 safe.push_str(&u32::from(character).to_string());
                 safe.push(';');

@@ -37,6 +37,7 @@ mod standby;
 mod tests;
 mod throughput;
 mod tickets;
+mod tracers;
 mod turnout;
 mod waiters;
 
@@ -550,6 +551,7 @@ impl Ledger {
         if called > self.book.called {
             let up_to = Place::new(called);
             self.record(Effect::Called { up_to });
+            self.throughput.reached(called, now);
         }
     }
 
@@ -654,7 +656,7 @@ impl Ledger {
             called: called.saturating_add(drawn),
             queued: drawing.queued.saturating_sub(drawn),
             admissions_per_minute: self.throughput.per_minute(now),
-            pace: self.throughput.pace(policy, now),
+            pace: self.throughput.pace(policy, &drawing.points, called, now),
             ahead: drawing.points.iter().map(behind).collect(),
             queueing,
             full,

@@ -128,7 +128,7 @@ impl<'a> Evaluation<'a> {
             )),
             (Function::Concat, others) => self.concat(text, others)?,
             (Function::RegexReplace, [Value::Pattern(pattern), Value::Replacement(with)]) => {
-                self.spend(pattern.cost(text.len()).saturating_mul(2))?;
+                self.spend(length(pattern.cost(&text)))?;
                 Some(Scalar::Text(pattern.replace(&text, with).into()))
             }
             _ => transformed(function, text, others).map(Scalar::Text),

@@ -5,7 +5,8 @@ use crate::rules::expression::Value;
 use crate::rules::fault::Slip;
 use crate::rules::function::{self, Function};
 use crate::rules::kind::{Kind, Single};
-use crate::rules::pattern::{Pattern, Replacement};
+use crate::rules::literal::Escapes;
+use crate::rules::pattern::Replacement;
 use crate::rules::token::Token;
 
 const TEXT: Kind = Kind::One(Single::Text);
@@ -23,7 +24,11 @@ impl Parser<'_> {
                 parser.next += 1;
                 let mut arguments = Vec::new();
                 loop {
-                    arguments.push(parser.argument()?);
+                    let pattern = function == Function::RegexReplace && arguments.len() == 1;
+                    arguments.push(match pattern {
+                        true => parser.pattern_argument()?,
+                        false => parser.argument()?,
+                    });
                     if !parser.skip(Token::Comma) {
                         break;
                     }
@@ -32,6 +37,19 @@ impl Parser<'_> {
                 parser.expect(Token::Close, ", or )")?;
                 typed_call(function, arguments, at, end)
             }
+        })
+    }
+
+    /// The regular expression that a function is given.
+    fn pattern_argument(&mut self) -> Result<Typed, Slip> {
+        let at = self.at();
+        let pattern = self.pattern(Escapes::Basic)?;
+        Ok(Typed {
+            value: Value::Pattern(Box::new(pattern)),
+            kind: TEXT,
+            through: None,
+            each: false,
+            at,
         })
     }
 
@@ -265,10 +283,6 @@ fn prepared(function: Function, arguments: Vec<Typed>) -> Result<Vec<Value>, Sli
     let arguments = arguments.into_iter().enumerate();
     arguments
         .map(|(n, Typed { value, at, .. })| match (function, n, value) {
-            (Function::RegexReplace, 1, Value::Text(source)) => {
-                let pattern = Pattern::parse(&source).map_err(|fault| Slip::new(at, fault))?;
-                Ok(Value::Pattern(Box::new(pattern)))
-            }
             (Function::RegexReplace, 2, Value::Text(source)) => {
                 let replacement = Replacement::parse(&source);
                 let replacement = replacement.map_err(|fault| Slip::new(at, fault))?;

@@ -7,7 +7,7 @@ use crate::rules::fault::Slip;
 use crate::rules::field::nearest;
 use crate::rules::kind::{Kind, Single};
 use crate::rules::literal::{self, Escapes};
-use crate::rules::pattern::{Pattern, Wildcard};
+use crate::rules::pattern::Wildcard;
 use crate::rules::token::Token;
 
 /// An operator between a value and literals.
@@ -115,9 +115,7 @@ impl Parser<'_> {
             }
             (Single::Text, Operator::Contains) => Comparison::Contains(self.text(Escapes::Basic)?),
             (Single::Text, Operator::Matches) => {
-                let (at, source) = (self.at(), self.text(Escapes::Regex)?);
-                let pattern = Pattern::parse(&source).map_err(|fault| Slip::new(at, fault))?;
-                Comparison::Matches(Box::new(pattern))
+                Comparison::Matches(Box::new(self.pattern(Escapes::Regex)?))
             }
             (Single::Text, Operator::Wildcard { strict }) => {
                 let (at, source) = (self.at(), self.text(Escapes::Basic)?);

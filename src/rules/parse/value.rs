@@ -6,6 +6,7 @@ use crate::rules::fault::Slip;
 use crate::rules::field::{self, Source};
 use crate::rules::kind::{Kind, Single};
 use crate::rules::literal::{self, Escapes};
+use crate::rules::pattern::Pattern;
 use crate::rules::token::Token;
 
 /// Header fields have no longer names.
@@ -80,6 +81,20 @@ impl Parser<'_> {
             }
             _ => Err(self.unexpected("a string in double quotes")),
         }
+    }
+
+    /// A regular expression.
+    pub(super) fn pattern(&mut self, escapes: Escapes) -> Result<Pattern, Slip> {
+        let (at, next) = (self.at(), self.next);
+        let source = self.text(escapes)?;
+        Pattern::parse(&source).map_err(|refusal| {
+            // Where the expression is wrong, rather than where it begins.
+            self.next = next;
+            let literal = self.peek().map_or(0, |(token, literal)| {
+                literal::place(token, literal, refusal.at, escapes)
+            });
+            Slip::new(at + literal, refusal.message)
+        })
     }
 
     fn field(&mut self, name: &str, at: usize) -> Result<Typed, Slip> {

@@ -34,6 +34,7 @@ const VARS = {
   ANTEROOM_ORIGIN_KEYS: `origin:${ORIGIN_SECRET.toString('base64url')}`,
 };
 
+/** The runtime of the tests, in which a request's `Test-Cf` is what Cloudflare says of it: `request.cf`, as JSON. */
 export class Workerd {
   #origin;
   #options;
@@ -193,7 +194,7 @@ function configuration(origin, workers, options) {
   const sockets = Array.from({ length: isolates }, (_, i) => {
     const number = i === 0 ? '' : i + 1;
     return `(name = "http${number}", address = "127.0.0.1:0", service = "main${number}",
-     http = (forwardedProtoHeader = "X-Forwarded-Proto")),`;
+     http = (forwardedProtoHeader = "X-Forwarded-Proto", cfBlobHeader = "Test-Cf")),`;
   });
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
