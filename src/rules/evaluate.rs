@@ -244,10 +244,10 @@ impl<'a> Evaluation<'a> {
     /// The elements that a value stands for: those of the array before `[*]`, or of what a function
     /// has made of each.
     fn elements(&'a self, value: &'a Value) -> Asked<Option<Vec<Scalar<'a>>>> {
-        match value {
-            Value::Each(list) => self.list(list),
-            list => self.list(list),
-        }
+        self.list(match value {
+            Value::Each(list) => list,
+            made => made,
+        })
     }
 }
 

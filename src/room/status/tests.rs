@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::room::snapshot::Pace;
+use crate::room::wait::Pace;
 use crate::site::host::Names;
 use crate::site::moment::Moment;
 use crate::site::timeline::Timeline;
