@@ -9,7 +9,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 /// The names of all events, [`Entry`]'s and those of `src/worker/entry.js`.
-pub const EVENTS: [&str; 15] = [
+pub const EVENTS: [&str; 17] = [
     "api_failed",
     "batch_failed",
     "configuration_failed",
@@ -24,6 +24,8 @@ pub const EVENTS: [&str; 15] = [
     "policy_not_told",
     "relay_failed",
     "room_failed",
+    "rule_left_out",
+    "rules_too_costly",
     "trap",
 ];
 
@@ -98,6 +100,15 @@ pub enum Entry<'a> {
         /// What was wrong.
         reason: String,
     },
+    /// A rule cannot be read by this version and holds for nobody.
+    RuleLeftOut {
+        /// The room's name.
+        room: &'a str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The rules would cost too much for a request, which met the room.
+    RulesTooCostly,
     /// A room could not be told of a newer configuration. It will ask.
     PolicyNotTold {
         /// The room's id.
@@ -124,7 +135,8 @@ impl Entry<'_> {
             | Self::OriginFailed { .. }
             | Self::BatchFailed { .. }
             | Self::ApiFailed { .. }
-            | Self::ControlFailed { .. } => Level::Error,
+            | Self::ControlFailed { .. }
+            | Self::RuleLeftOut { .. } => Level::Error,
             Self::RoomFailed { .. }
             | Self::RelayFailed { .. }
             | Self::FiguresLost { .. }
@@ -132,6 +144,7 @@ impl Entry<'_> {
             | Self::CopyFailed { .. }
             | Self::DeclarationIgnored
             | Self::PolicyFailed { .. }
+            | Self::RulesTooCostly
             | Self::PolicyNotTold { .. } => Level::Warning,
         }
     }
@@ -196,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    fn all() -> [Entry<'static>; 13] {
+    fn all() -> [Entry<'static>; 15] {
         let reason = || "it broke".to_owned();
         [
             Entry::NotSetUp { reason: reason() },
@@ -225,6 +238,11 @@ mod tests {
             Entry::ConfigurationFailed { reason: reason() },
             Entry::CopyFailed { reason: reason() },
             Entry::DeclarationIgnored,
+            Entry::RulesTooCostly,
+            Entry::RuleLeftOut {
+                room: "shop",
+                reason: reason(),
+            },
             Entry::PolicyFailed { reason: reason() },
             Entry::PolicyNotTold {
                 room: "0a",

@@ -43,6 +43,7 @@ use edge::{Begun, Next};
 use isolate::{Isolate, Lasting};
 
 use crate::control::currency::Due;
+use crate::gate::memory::Memory;
 use crate::time::Instant;
 
 /// The Worker's entry point.
@@ -129,6 +130,7 @@ fn go(
         .is_some_and(|rules| rules.bypass(&request, &url, &matched));
     // Who waits and may now pass by is told so.
     if bypassed && !Covered::is_poll(&request) {
+        isolate.edition.memory(matched.room, Memory::note_bypass);
         return handed_on(&isolate, request);
     }
     let keys = match isolate.keys_for(room) {

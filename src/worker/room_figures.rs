@@ -14,10 +14,10 @@ use crate::log::{Entry, clean};
 use crate::room::figures::keep::{self, RESOLUTIONS, Resolution};
 use crate::room::figures::point;
 use crate::room::figures::query::Window;
-use crate::room::figures::recorder::Minute;
+use crate::room::figures::recorder::{Minute, Recorder};
 use crate::room::figures::tally::Tally;
 use crate::site::moment::Moment;
-use crate::time::Instant;
+use crate::time::{Instant, Span};
 
 /// The binding of the Analytics Engine data set, which need not exist.
 const DATASET: &str = "FIGURES";
@@ -34,7 +34,15 @@ pub(super) struct Figures {
     has_table: Cell<bool>,
     /// For when the object's alarm is set, as far as is known.
     armed: Cell<Option<Instant>>,
+    /// When the running minute was kept last.
+    kept: Cell<Instant>,
 }
+
+/// The running minute is kept no sooner than this after it was kept last.
+const KEEP_AFTER: Span = Span::from_secs(5);
+
+/// The step under which it is kept.
+const RUNNING: u64 = 0;
 
 impl Figures {
     pub(super) fn new(env: &Env, sql: SqlStorage, room: String) -> Self {
@@ -44,6 +52,7 @@ impl Figures {
             dataset: env.analytics_engine(DATASET).ok(),
             has_table: Cell::new(false),
             armed: Cell::new(None),
+            kept: Cell::default(),
         }
     }
 
@@ -55,33 +64,78 @@ impl Figures {
             }
             self.send(name, minute);
         }
+        if !minutes.is_empty()
+            && let Err(error) = self.forget_running()
+        {
+            self.lost(&error);
+        }
+    }
+
+    /// Keeps the running minute, if it is time, beside a row that is written anyway.
+    pub(super) fn keep_running(&self, recorder: &Recorder, now: Instant) {
+        if now < self.kept.get() + KEEP_AFTER {
+            return;
+        }
+        self.kept.set(now);
+        let Minute { start, tally } = recorder.running();
+        let kept = keep::encode(&tally)
+            .map_err(|error| error.to_string())
+            .and_then(|body| self.insert(RUNNING, start, body));
+        if let Err(error) = kept {
+            self.lost(&error);
+        }
+    }
+
+    /// The minute that was running when the object was there last.
+    pub(super) fn running(&self) -> Option<Minute> {
+        let read = self.ensure_table().and_then(|()| {
+            let query = "SELECT start, body FROM figures WHERE step = ? ORDER BY start DESC";
+            self.exec(query, vec![seconds(RUNNING)])
+        });
+        match read {
+            Ok(rows) => {
+                let (start, tally) = rows.into_iter().find_map(row)?;
+                Some(Minute { start, tally })
+            }
+            Err(error) => {
+                self.lost(&error);
+                None
+            }
+        }
+    }
+
+    fn forget_running(&self) -> Result<(), String> {
+        let query = "DELETE FROM figures WHERE step = ?";
+        self.exec(query, vec![seconds(RUNNING)]).map(drop)
+    }
+
+    fn insert(&self, step: u64, start: Instant, body: Vec<u8>) -> Result<(), String> {
+        self.ensure_table()?;
+        let query = "INSERT OR REPLACE INTO figures (step, start, body) VALUES (?, ?, ?)";
+        let start = seconds(start.as_secs());
+        let row = vec![seconds(step), start, SqlStorageValue::Blob(body)];
+        self.exec(query, row).map(drop)
     }
 
     fn store(&self, minute: &Minute) -> Result<(), String> {
         self.ensure_table()?;
         let now = minute.start;
         for resolution in RESOLUTIONS {
-            let (step, start) = (seconds(resolution.step.as_secs()), resolution.start(now));
+            let step = resolution.step.as_secs();
+            let start = resolution.start(now);
             let stored = self.exec(
                 "SELECT body FROM figures WHERE step = ? AND start = ?",
-                vec![step.clone(), seconds(start.as_secs())],
+                vec![seconds(step), seconds(start.as_secs())],
             )?;
             let stored = stored.into_iter().find_map(blob);
             let (start, body) = resolution
                 .add(stored.as_deref(), minute)
                 .map_err(|error| error.to_string())?;
-            self.exec(
-                "INSERT OR REPLACE INTO figures (step, start, body) VALUES (?, ?, ?)",
-                vec![
-                    step.clone(),
-                    seconds(start.as_secs()),
-                    SqlStorageValue::Blob(body),
-                ],
-            )?;
+            self.insert(step, start, body)?;
             let oldest = seconds(resolution.oldest(now).as_secs());
             self.exec(
                 "DELETE FROM figures WHERE step = ? AND start < ?",
-                vec![step, oldest],
+                vec![seconds(step), oldest],
             )?;
         }
         Ok(())
@@ -100,15 +154,7 @@ impl Figures {
                 seconds(window.end().as_secs()),
             ],
         )?;
-        let read = |row: Vec<SqlStorageValue>| {
-            let start = row.iter().find_map(|value| match value {
-                SqlStorageValue::Integer(start) => u64::try_from(*start).ok(),
-                SqlStorageValue::Float(start) => Some(*start as u64),
-                _ => None,
-            });
-            Some((Instant::from_secs(start?), keep::decode(&blob(row)?)?))
-        };
-        Ok(rows.into_iter().filter_map(read).collect())
+        Ok(rows.into_iter().filter_map(row).collect())
     }
 
     fn send(&self, name: &str, minute: &Minute) {
@@ -166,6 +212,16 @@ impl Figures {
         rows.collect::<Result<_, _>>()
             .map_err(|error| error.to_string())
     }
+}
+
+/// A start and a tally; none if the tally is of another version.
+fn row(row: Vec<SqlStorageValue>) -> Option<(Instant, Tally)> {
+    let start = row.iter().find_map(|value| match value {
+        SqlStorageValue::Integer(start) => u64::try_from(*start).ok(),
+        SqlStorageValue::Float(start) => Some(*start as u64),
+        _ => None,
+    });
+    Some((Instant::from_secs(start?), keep::decode(&blob(row)?)?))
 }
 
 fn blob(row: Vec<SqlStorageValue>) -> Option<Vec<u8>> {

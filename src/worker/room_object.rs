@@ -339,7 +339,13 @@ impl Inner {
         let fresh = taken.is_none();
         let mut kept = match taken {
             Some(kept) => kept,
-            None => self.load()?,
+            None => {
+                let mut kept = self.load()?;
+                if let Some(minute) = self.figures.running() {
+                    kept.ledger.recorder().resume(minute);
+                }
+                kept
+            }
         };
         let now = clock::now();
         let policy = Policy::at(&timeline, kept.ledger.time(now));
@@ -357,6 +363,9 @@ impl Inner {
         }
         let settings = timeline.at(Moment::from_millis(now.as_millis()));
         self.figures.keep(&settings.name, &minutes);
+        if row.is_some() {
+            self.figures.keep_running(kept.ledger.recorder(), now);
+        }
         let alarm = self.figures.arm(kept.ledger.recorder().due());
         self.ledger.replace(Some(kept));
         Ok(Committed {
@@ -368,8 +377,8 @@ impl Inner {
 
     async fn settle(&self, committed: Committed) -> Result<Vec<Response>, String> {
         if let Some(alarm) = committed.alarm {
-            let alarm = i64::try_from(alarm.as_millis()).unwrap_or(i64::MAX);
-            if let Err(error) = self.storage.set_alarm(alarm).await {
+            let rings_in = Duration::from_millis(alarm.since(clock::now()).as_millis());
+            if let Err(error) = self.storage.set_alarm(rings_in).await {
                 self.figures.lost(&error.to_string());
             }
         }

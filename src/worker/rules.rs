@@ -7,8 +7,9 @@ use wasm_bindgen::JsValue;
 use web_sys::Request;
 
 use super::url::{authority, host_of};
-use super::{binding, clock};
+use super::{binding, clock, log};
 use crate::gate::route::Match;
+use crate::log::{Entry, clean};
 use crate::rules::{Facts, Need, Ruleset, Target, Verdict};
 use crate::site::room::Site;
 
@@ -29,7 +30,8 @@ impl Rules {
             .map(|room| {
                 let (set, faults) = site.ruleset(room, &lists);
                 for fault in faults {
-                    worker::console_error!("room {}: a rule is left out: {fault}", room.name);
+                    let (room, reason) = (room.name.as_str(), clean(&fault.to_string()));
+                    log::write(&Entry::RuleLeftOut { room, reason });
                 }
                 let names = set.needs().iter().map(name).collect();
                 (!set.is_empty()).then_some(Self { set, names })
@@ -54,7 +56,7 @@ impl Rules {
             Verdict::Bypass => true,
             Verdict::Room => false,
             Verdict::Exhausted => {
-                worker::console_warn!("the rules cost too much for a request: the room decides");
+                log::write(&Entry::RulesTooCostly);
                 false
             }
         }

@@ -55,6 +55,18 @@ test('metrics count what the room has seen, and what edges report', async () => 
   assert.equal(await metric('anteroom_session_seconds_count', name), 1);
 });
 
+test('who passes by a room is counted with the next report', async () => {
+  const url = 'http://bypassed-one.test/';
+  const { name } = await operator.room('bypassed-one.test');
+  const visitor = new Visitor(server);
+  await visitor.open(url);
+  for (let i = 0; i < 3; i++) await visitor.open(url, { headers: { 'X-Monitor': 'please' } });
+  await until('it is reported', async () => {
+    await visitor.open(url);
+    return (await metric('anteroom_requests_bypassed_total', name)) === 3;
+  });
+});
+
 test('a window without rows has no points, and one that makes no sense is refused', async () => {
   const { id } = await operator.room('one-1.test');
   const series = `/waiting_rooms/${id}/series`;

@@ -1,5 +1,6 @@
 // A session that is ended at one edge is over at every other: two Workers with isolates of their own
-// stand before the same rooms.
+// stand before the same rooms, which have one place each. Whose pass is over comes like anybody new, so
+// the place is another's before the copy is shown.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,11 +12,12 @@ import { until } from './harness/until.mjs';
 
 const { origin, server } = await stage({ isolates: 2, vars: { ANTEROOM_API } });
 const operator = new Operator(server);
+const [here, there] = server.ports;
 
-/** Somebody inside, and the room's id. */
+/** Somebody inside, as soon as there is a place. */
 async function inside(url) {
   const visitor = new Visitor(server);
-  assert.equal((await visitor.open(url)).text, 'the site');
+  await until('somebody is in', async () => (await visitor.open(url)).text === 'the site');
   const claims = visitor.claims(url);
   return { visitor, cookie: visitor.cookie(url), number: Number(claims.sub), room: claims.aud.split('.')[0] };
 }
@@ -36,12 +38,11 @@ test('the origin ends a session at one edge, and the other refuses the copy with
   const url = 'http://revoked.test/';
   origin.on('/end', { headers: ['Cf-Waiting-Room-Command', 'revoke'] });
   const { visitor, cookie } = await inside(url);
-  assert.equal((await show(server.ports[1], url, cookie)).text, 'the site', 'a pass is good at both');
+  assert.equal((await show(there, url, cookie)).text, 'the site', 'a pass is good at both');
   await visitor.open(`${url}end`);
-  await refused(server.ports[1], url, cookie);
-  await refused(server.port, url, cookie);
-  const next = await inside(url);
-  await next.visitor.open(`${url}end`);
+  await inside(url);
+  await refused(there, url, cookie);
+  await refused(here, url, cookie);
 });
 
 test('an edge that knows nothing of the room yet asks before it lets a pass through', async () => {
@@ -49,22 +50,24 @@ test('an edge that knows nothing of the room yet asks before it lets a pass thro
   origin.on('/end', { headers: ['Cf-Waiting-Room-Command', 'revoke'] });
   const { visitor, cookie } = await inside(url);
   await visitor.open(`${url}end`);
-  const first = await show(server.ports[1], url, cookie);
+  await inside(url);
+  const first = await show(there, url, cookie);
   assert.notEqual(first.state, undefined, 'the first request already is refused');
 });
 
 test('a pass whose visitor has left is refused at the other edge', async () => {
   const url = 'http://unrevoked.test/';
   const { visitor, cookie } = await inside(url);
-  assert.equal((await show(server.ports[1], url, cookie)).text, 'the site');
+  assert.equal((await show(there, url, cookie)).text, 'the site');
   await visitor.leave(url);
-  await refused(server.ports[1], url, cookie);
+  await inside(url);
+  await refused(there, url, cookie);
 });
 
 test('an operator ends a session by its number', async () => {
   const url = 'http://one-1.test/';
   const { cookie, number, room } = await inside(url);
-  assert.equal((await show(server.ports[1], url, cookie)).text, 'the site');
+  assert.equal((await show(there, url, cookie)).text, 'the site');
   const of = (kind, value) => `/waiting_rooms/${room}/${kind}/${value}`;
   assert.equal((await operator.call('GET', of('places', number))).state, 'active');
   for (const time of ['once', 'twice']) {
@@ -72,7 +75,7 @@ test('an operator ends a session by its number', async () => {
   }
   assert.equal((await operator.call('GET', of('places', number))).state, 'over');
   assert.equal((await operator.ask('DELETE', of('sessions', number + 1_000))).status, 404, 'never given');
-  await refused(server.ports[1], url, cookie);
-  await refused(server.port, url, cookie);
   await inside(url);
+  await refused(there, url, cookie);
+  await refused(here, url, cookie);
 });

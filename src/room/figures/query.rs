@@ -8,8 +8,8 @@ use super::tally::{Level, Tally};
 use crate::site::moment::Moment;
 use crate::time::{Instant, Span};
 
-/// An answer has no more points than this: those of a whole day by the minute.
-pub const MOST_POINTS: u64 = 1_440;
+/// An answer has no more points than this: a whole day has 1,440 minutes, and its ends two more.
+pub const MOST_POINTS: u64 = 1_500;
 
 /// The window of a question that names none.
 const USUAL_WINDOW: Span = Span::from_secs(24 * 3_600);
@@ -315,8 +315,9 @@ mod tests {
         assert_eq!(window(0, 600, 0), Err(Unanswerable::Step));
         assert_eq!(window(0, 600, 90), Err(Unanswerable::Step));
         assert_eq!(window(600, 600, 60), Err(Unanswerable::Empty));
-        assert_eq!(window(0, 86_460, 60), Err(Unanswerable::TooLong(1_441)));
-        assert!(window(0, 86_400, 60).is_ok());
+        assert_eq!(window(0, 90_060, 60), Err(Unanswerable::TooLong(1_501)));
+        let now = at(86_401);
+        assert!(Window::new(None, None, Some(Span::from_secs(60)), now).is_ok());
         let step = Some(Span::from_secs(60));
         let old = Window::new(Some(at(0)), Some(at(60)), step, at(86_400 + 60));
         assert_eq!(old, Err(Unanswerable::TooFine));

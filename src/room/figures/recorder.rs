@@ -1,7 +1,7 @@
 //! Keeps the tally of the minute that is running, and of all the time since the start.
 //!
-//! It is told what happens and decides nothing. Only whole minutes leave it, to be stored; what it
-//! has of the current one is lost with the object's memory.
+//! It is told what happens and decides nothing. Minutes leave it whole, to be stored; the running one
+//! can be kept meanwhile, and taken up by the next life of the object's memory.
 
 use std::fmt;
 
@@ -29,6 +29,8 @@ pub struct Recorder {
     since: Instant,
     minute: u64,
     tally: Tally,
+    /// What an earlier life of the object's memory has recorded of this minute.
+    before: Option<Tally>,
     /// Up to when the levels are recorded, and what they are since.
     at: Instant,
     active: u32,
@@ -87,11 +89,29 @@ impl Recorder {
         self.tally.total_active_users = tally.total_active_users;
         self.tally.new_users_per_minute = tally.new_users_per_minute;
         self.totals.follow(&tally);
+        let tally = after(self.before.take(), tally);
         if self.finished.len() >= MOST_FINISHED {
             self.finished.remove(0);
         }
         let start = start(self.minute);
         self.finished.push(Minute { start, tally });
+    }
+
+    /// The running minute as far as it is recorded, to be kept against a restart.
+    pub fn running(&self) -> Minute {
+        Minute {
+            start: start(self.minute),
+            tally: after(self.before.clone(), self.tally.clone()),
+        }
+    }
+
+    /// Takes up the minute that was running before a restart. If it is over, it is finished now.
+    pub fn resume(&mut self, kept: Minute) {
+        if kept.start == start(self.minute) {
+            self.before = Some(kept.tally);
+        } else {
+            self.finished.push(kept);
+        }
     }
 
     /// So many are active and in line from now on.
@@ -133,7 +153,19 @@ impl Recorder {
             calls: self.tally.calls,
             ..Tally::default()
         };
-        (self.tally != quiet).then(|| start(self.minute + 1) + Span::from_secs(1))
+        let is_quiet = self.tally == quiet && self.before.is_none();
+        (!is_quiet).then(|| start(self.minute + 1) + Span::from_secs(1))
+    }
+}
+
+/// The tally of a minute of which a part was recorded before.
+fn after(before: Option<Tally>, tally: Tally) -> Tally {
+    match before {
+        Some(mut sum) => {
+            sum.follow(&tally);
+            sum
+        }
+        None => tally,
     }
 }
 
@@ -221,6 +253,30 @@ mod tests {
         assert_eq!(finished.len(), MOST_FINISHED);
         assert_eq!(finished.last().unwrap().start, at(98 * 60));
         assert_eq!(recorder.totals().granted, 100);
+    }
+
+    #[test]
+    fn a_minute_goes_on_after_a_restart() {
+        let mut first = Recorder::new(at(0));
+        first.level(3, 0);
+        first.current().granted = 3;
+        first.advance(at(20));
+        let kept = first.running();
+        for (restarted, minutes) in [(at(40), 1), (at(70), 2)] {
+            let mut second = Recorder::new(restarted);
+            second.resume(kept.clone());
+            assert!(second.due().is_some(), "the minute is to be stored");
+            second.level(5, 0);
+            second.current().granted = 2;
+            second.advance(at(120));
+            let finished = second.take_finished();
+            assert_eq!(finished.len(), minutes);
+            assert_eq!(finished[0].start, at(0));
+            let granted: u32 = finished.iter().map(|minute| minute.tally.granted).sum();
+            assert_eq!(granted, 5);
+            assert_eq!(second.totals().granted, 2, "which begin anew");
+            assert_eq!(second.due(), Some(at(181)));
+        }
     }
 
     #[test]

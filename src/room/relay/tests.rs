@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::room::figures::counts::Counts;
 use crate::room::ledger::Ledger;
 use crate::room::message::Reply;
 use crate::room::number::{Incarnation, TicketId};
