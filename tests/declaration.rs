@@ -255,8 +255,8 @@ fn single_faults_read_well() {
             "turnstile_mode: Turnstile is not built yet; it can only be off",
         ),
         (
-            json!({ "turnstile_action": "log" }),
-            "turnstile_action: Turnstile is not built yet",
+            json!({ "turnstile_action": "infinite_queue" }),
+            "turnstile_action: Turnstile is not built yet; it can only be log",
         ),
         (
             json!({ "session_max_minutes": 4 }),

@@ -373,6 +373,7 @@ impl World {
                     number: named(number),
                     incarnation,
                     last_poll: START + Span::from_millis(visitor.last_poll.into()),
+                    joined: None,
                 })
             }
             Event::Renew(number) => Some(Message::Renew {
@@ -382,6 +383,7 @@ impl World {
             Event::Leave(number) => Some(Message::Leave {
                 number: named(number),
                 incarnation,
+                revoked: false,
             }),
             Event::Poll(_) | Event::Expire(_) | Event::Return(_) => None,
         }

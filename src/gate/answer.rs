@@ -257,6 +257,10 @@ impl Answer {
                 method => method,
             },
             notice: self.notice,
+            message: match state {
+                State::QueueAll => room.queue_all_message.clone(),
+                _ => String::new(),
+            },
             event: events::event(room, self.now),
             number: draw.and(number).map(TicketNumber::get),
             draw,

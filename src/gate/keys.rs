@@ -67,6 +67,11 @@ impl Keys {
         })
     }
 
+    /// The ids of the keys, that of the signing one first.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.all().map(|key| key.kid.as_str())
+    }
+
     /// The key that signs.
     pub(super) const fn signing(&self) -> &Key {
         &self.first

@@ -35,6 +35,8 @@ pub struct Facts {
     pub queueing_method: QueueingMethod,
     /// Something the page must add to the state.
     pub notice: Option<Notice>,
+    /// What the operator has to say, or nothing: plain text.
+    pub message: String,
     /// The event that is under way, its pre-queue included.
     pub event: Option<Event>,
     /// The visitor's number, where a draw decides about its place.

@@ -16,7 +16,7 @@ pub enum Type {
 use Type::{Boolean, Integer, Text};
 
 /// All variables. The first 25 and the helpers behind them have Cloudflare's names and meanings.
-pub const VARIABLES: [(&str, Type); 82] = [
+pub const VARIABLES: [(&str, Type); 83] = [
     ("inWaitingRoom", Boolean),
     ("waitTimeKnown", Boolean),
     ("waitTime", Integer),
@@ -84,6 +84,7 @@ pub const VARIABLES: [(&str, Type); 82] = [
     ("heading", Text),
     ("explanation", Text),
     ("noticeText", Text),
+    ("message", Text),
     ("positionLabel", Text),
     ("positionText", Text),
     ("usersAheadText", Text),

@@ -20,6 +20,7 @@ pub(crate) fn queueing() -> Facts {
         refresh_interval_seconds: 20,
         queueing_method: QueueingMethod::Fifo,
         notice: None,
+        message: String::new(),
         event: None,
         number: None,
         draw: None,
@@ -128,6 +129,7 @@ pub(crate) fn all() -> Vec<Facts> {
         },
         Facts {
             state: State::QueueAll,
+            message: "Back at 15:00 & not before".to_owned(),
             ..queueing()
         },
         prequeueing(),

@@ -71,6 +71,9 @@ pub(super) struct WaitingRoom<'a> {
     place_lapsed: bool,
     session_over: bool,
     leave_url: &'a str,
+    /// Plain text.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    message: String,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     occasion: Option<Occasion>,
     /// For polls alone.
@@ -143,6 +146,7 @@ impl<'a> WaitingRoom<'a> {
             place_lapsed: facts.notice == Some(Notice::PlaceLapsed),
             session_over: facts.notice == Some(Notice::SessionOver),
             leave_url: if has_place && in_line { leave_url } else { "" },
+            message: facts.message.clone(),
             occasion: Occasion::of(facts),
             admitted: None,
         }
@@ -179,6 +183,8 @@ struct Extras<'a> {
     heading: &'a str,
     explanation: &'a str,
     notice_text: &'a str,
+    /// Here as well, since a template's variable is there even if it is empty.
+    message: String,
     position_label: &'a str,
     position_text: String,
     users_ahead_text: String,
@@ -227,6 +233,7 @@ impl<'a> Extras<'a> {
                 Some(Notice::SessionOver) => texts.session_over,
                 None => "",
             },
+            message: facts.message.clone(),
             position_label: texts.position,
             position_text: match room.position_known {
                 true => language.number(room.position),

@@ -4,7 +4,8 @@ use serde_json::json;
 
 use super::report::explore;
 use super::scenario::{
-    Budget, Plant, Scenario, comes_in, joins, joins_early, keeps, leaves, looks, walks_in,
+    Budget, Plant, Scenario, an_epoch_is_drawn, comes_in, joins, joins_first, keeps, leaves, looks,
+    walks_in,
 };
 use super::scenarios::opening;
 use super::witness;
@@ -176,12 +177,17 @@ fn an_epoch_that_is_forgotten_sends_the_drawn_back_in_line() {
     breaks("forget epochs", Plant::ForgetEpochs, witness::DRAWN, || {
         Scenario {
             visitors: 4,
-            before: [walks_in(0, 0), joins(1, 0), joins(2, 0), joins(3, 0)].concat(),
+            before: [
+                walks_in(0, 0),
+                joins(1, 0),
+                joins(2, 0),
+                joins(3, 0),
+                an_epoch_is_drawn(0),
+            ]
+            .concat(),
             checkpoint_after: 1,
             budget: Budget {
                 requests: 1,
-                moments: 4,
-                looks: 1,
                 crashes: 1,
                 ..Budget::default()
             },
@@ -194,7 +200,7 @@ fn an_epoch_that_is_forgotten_sends_the_drawn_back_in_line() {
 fn a_draw_by_lot_that_is_forgotten_changes_places() {
     breaks("forget lots", Plant::ForgetLots, witness::LOTS, || {
         Scenario {
-            before: [joins_early(0, 0), joins_early(1, 0)].concat(),
+            before: [joins_first(0, 0), joins(1, 0)].concat(),
             checkpoint_after: 1,
             budget: Budget {
                 requests: 1,

@@ -221,9 +221,25 @@ pub(crate) fn joins(visitor: usize, edge: usize) -> Vec<Action> {
     .concat()
 }
 
-/// The visitor joins the pre-queue of an event.
-pub(crate) fn joins_early(visitor: usize, edge: usize) -> Vec<Action> {
-    joins_elsewhere(visitor, edge)
+/// The visitor is the first to join the pre-queue of an event: the room notes that it has begun.
+pub(crate) fn joins_first(visitor: usize, edge: usize) -> Vec<Action> {
+    [
+        asks_and_is_noted(visitor, edge),
+        asks_and_is_noted(visitor, edge),
+    ]
+    .concat()
+}
+
+/// Time goes by until the only slot is free, and the edge hears of the draw that follows.
+pub(crate) fn an_epoch_is_drawn(edge: usize) -> Vec<Action> {
+    let moments = vec![Action::Moment; 4];
+    let look = vec![
+        Action::Look(edge),
+        Action::Deliver(0),
+        Action::Store,
+        Action::Answer(0),
+    ];
+    [moments, look].concat()
 }
 
 /// The visitor joins the line at an edge that has not heard of the room before.

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::scenario::{
-    Budget, Patient, Reach, Scenario, joins, joins_early, joins_elsewhere, looks, walks_in,
+    Budget, Patient, Reach, Scenario, an_epoch_is_drawn, joins, joins_elsewhere, joins_first,
+    keeps, looks, walks_in,
 };
 use super::world::Action;
 use anteroom::time::Span;
@@ -209,7 +210,7 @@ pub(crate) fn slots_are_reserved(size: Size) -> Scenario {
     Scenario {
         edges: vec![0],
         visitors: 2,
-        before: looks(0),
+        before: [looks(0), keeps(0)].concat(),
         reaches: &[
             ("a pass is made of a reservation", |_, world| {
                 world.witness.has_made_one()
@@ -218,9 +219,9 @@ pub(crate) fn slots_are_reserved(size: Size) -> Scenario {
         ],
         budget: Budget {
             requests: size.or(1, 2),
-            keeps: size.or(2, 3),
+            keeps: size.or(1, 2),
             pauses: 1,
-            faults: 1,
+            faults: size.or(0, 1),
             crashes: 1,
             forgets: size.or(0, 1),
             ..Budget::default()
@@ -233,7 +234,14 @@ pub(crate) fn slots_are_reserved(size: Size) -> Scenario {
 pub(crate) fn whoever_is_drawn(size: Size) -> Scenario {
     Scenario {
         visitors: 4,
-        before: [walks_in(0, 0), joins(1, 0), joins(2, 0), joins(3, 0)].concat(),
+        before: [
+            walks_in(0, 0),
+            joins(1, 0),
+            joins(2, 0),
+            joins(3, 0),
+            an_epoch_is_drawn(0),
+        ]
+        .concat(),
         reaches: &[
             ("somebody is drawn", |_, world| world.knows_a_draw()),
             ("somebody who waited comes in", |_, world| {
@@ -242,10 +250,10 @@ pub(crate) fn whoever_is_drawn(size: Size) -> Scenario {
         ],
         budget: Budget {
             requests: 1,
-            moments: 4,
-            looks: size.or(1, 2),
+            moments: size.or(0, 1),
+            looks: 1,
             faults: size.or(0, 1),
-            crashes: size.or(0, 1),
+            crashes: 1,
             ..Budget::default()
         },
         ..Scenario::new(1, 10, json!({ "queueing_method": "random" }))
@@ -257,7 +265,7 @@ pub(crate) fn an_event_opens(size: Size) -> Scenario {
     Scenario {
         edges: clocks_apart(),
         visitors: 2,
-        before: [joins_early(0, 0), joins_early(1, 1)].concat(),
+        before: [joins_first(0, 0), joins_elsewhere(1, 1)].concat(),
         reaches: &[
             ("places are drawn", |_, world| world.knows_a_draw()),
             ("somebody comes in", |_, world| {

@@ -65,6 +65,8 @@ pub(super) fn room() -> Room {
         relay_above: 800,
         relay_shards: 1,
         poll_near_seconds: 5,
+        queue_all_message: String::new(),
+        rules: Vec::new(),
         events: Vec::new(),
         event: None,
     }
@@ -148,6 +150,7 @@ pub(super) fn request<'a>(
 ) -> Request<'a> {
     Request {
         room,
+        bypassed: false,
         intent,
         is_listed_origin: false,
         visitor,
@@ -273,6 +276,27 @@ fn a_newcomer_alone_gets_a_reserved_pass_and_only_to_go_to_the_site() {
         }
         let step = with(intent, Visitor::NEWCOMER, Some(&queueing));
         assert_ne!(step, Step::Admit(pass), "{intent:?} while others wait");
+    }
+}
+
+/// Whoever a rule lets pass has left the page to poll: it is called in, and the room does not hear of it.
+#[test]
+fn the_page_of_who_passes_by_is_called_in() {
+    let (room, snapshot) = (room(), queueing());
+    for held in [
+        None,
+        Some(ticket()),
+        Some(waiting(5, 20)),
+        Some(admitted(0)),
+    ] {
+        let visitor = held.map_or(Visitor::NEWCOMER, visitor);
+        let request = Request {
+            bypassed: true,
+            ..request(&room, Intent::Poll, visitor, Some(&snapshot))
+        };
+        let answer = answer(request.decide());
+        assert_eq!(answer.kind, Kind::MayEnter, "{held:?}");
+        assert_eq!(answer.cookie, Change::Keep, "{held:?}");
     }
 }
 

@@ -5,9 +5,11 @@
 //! After every batch it is judged by a [`Reference`], which knows nothing of the ledger's data
 //! structures.
 
+mod figures;
 mod methods;
 mod order;
 mod reference;
+mod revocation;
 mod sessions;
 mod stored;
 
@@ -151,6 +153,7 @@ impl Watched {
             number: number(value),
             incarnation,
             last_poll,
+            joined: None,
         }])[0]
     }
 
@@ -167,6 +170,7 @@ impl Watched {
         self.send(&[Message::Leave {
             number: number(value),
             incarnation,
+            revoked: false,
         }])[0]
     }
 }
@@ -202,9 +206,14 @@ fn message() -> impl Strategy<Value = Message> {
             number,
             incarnation,
             last_poll: START + Span::from_secs(ago),
+            joined: None,
         }),
         3 => named.clone().prop_map(|(number, incarnation)| Message::Renew { number, incarnation }),
-        1 => named.prop_map(|(number, incarnation)| Message::Leave { number, incarnation }),
+        1 => (named.clone(), any::<bool>()).prop_map(|((number, incarnation), revoked)| {
+            Message::Leave { number, incarnation, revoked }
+        }),
+        1 => named.prop_map(|(number, _)| Message::End { number }),
+        1 => (1_u64..30).prop_map(|value| Message::Find { number: number(value) }),
     ]
 }
 
@@ -246,7 +255,7 @@ proptest! {
                     // before it was given, which no honest edge can do.
                     let given = room.snapshot.issued;
                     let may_differ = messages.iter().any(|message| match message {
-                        Message::Leave { .. } => true,
+                        Message::Leave { .. } | Message::End { .. } => true,
                         Message::Claim { number, .. } => number.get() > issued,
                         _ => false,
                     });

@@ -69,6 +69,7 @@ pub(super) struct Throughput {
     observed: Option<(Instant, u32)>,
     /// The fastest pace that was told since the line was last found to be slower.
     fastest: Option<Pace>,
+    told: Option<Pace>,
     tracers: Tracers,
 }
 
@@ -172,6 +173,7 @@ impl Throughput {
         called: u32,
         now: Instant,
     ) -> Option<Pace> {
+        self.told = None;
         let measured = self.measure(policy, now)?;
         let line = points.last().map_or(0, |point| point.1);
         let line = u64::from(line.saturating_add(called)).max(1);
@@ -180,11 +182,17 @@ impl Throughput {
         });
         self.fastest = Some(fastest);
         self.tracers.note(&measured, points, called, now);
-        Some(Pace {
+        self.told = Some(Pace {
             slowed: fastest.slowed,
             error_per_mille: self.tracers.error_per_mille(now),
             ..measured
-        })
+        });
+        self.told
+    }
+
+    /// The pace as it was told last.
+    pub(super) const fn told(&self) -> Option<Pace> {
+        self.told
     }
 
     fn measure(&self, policy: &Policy, now: Instant) -> Option<Pace> {

@@ -177,6 +177,7 @@ fn revoked_passes_are_told_until_they_run_out_and_beyond_the_list_slots_stay_tak
     let leave = |value| Message::Leave {
         number: number(value),
         incarnation: room.incarnation(),
+        revoked: false,
     };
     let messages: Vec<_> = (1..=most + 1).map(leave).map(Request::of).collect();
     let batch = room.ledger.batch(room.clock, &room.policy, &messages);
@@ -211,14 +212,16 @@ fn numbers_of_a_lost_storage_mean_nothing() {
     assert_eq!(
         foreign(Message::Renew {
             number: number(1),
-            incarnation
+            incarnation,
+            revoked: false,
         }),
         Reply::Over
     );
     assert_eq!(
         foreign(Message::Leave {
             number: number(1),
-            incarnation
+            incarnation,
+            revoked: false,
         }),
         Reply::Over
     );
@@ -226,6 +229,7 @@ fn numbers_of_a_lost_storage_mean_nothing() {
         number: number(1),
         incarnation,
         last_poll: START,
+        joined: None,
     };
     let reply = foreign(claim);
     assert!(matches!(reply, Reply::Admitted { number, .. } if number.get() == 2));

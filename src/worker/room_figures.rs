@@ -1,0 +1,181 @@
+//! What a room's object keeps of its figures: rows in a table of their own, and a data point a minute
+//! where the deployment has a data set for them.
+//!
+//! Nothing here fails a batch. What goes wrong is logged, and figures are missing.
+
+use std::cell::Cell;
+
+use worker::{
+    AnalyticsEngineDataPointBuilder, AnalyticsEngineDataset, Env, SqlStorage, SqlStorageValue,
+};
+
+use super::log;
+use crate::log::{Entry, clean};
+use crate::room::figures::keep::{self, RESOLUTIONS, Resolution};
+use crate::room::figures::point;
+use crate::room::figures::query::Window;
+use crate::room::figures::recorder::Minute;
+use crate::room::figures::tally::Tally;
+use crate::site::moment::Moment;
+use crate::time::Instant;
+
+/// The binding of the Analytics Engine data set, which need not exist.
+const DATASET: &str = "FIGURES";
+
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS figures (step INTEGER, start INTEGER, \
+    body BLOB NOT NULL, PRIMARY KEY (step, start)) WITHOUT ROWID";
+
+/// The figures of one room.
+pub(super) struct Figures {
+    sql: SqlStorage,
+    /// The room's id.
+    room: String,
+    dataset: Option<AnalyticsEngineDataset>,
+    has_table: Cell<bool>,
+    /// For when the object's alarm is set, as far as is known.
+    armed: Cell<Option<Instant>>,
+}
+
+impl Figures {
+    pub(super) fn new(env: &Env, sql: SqlStorage, room: String) -> Self {
+        Self {
+            sql,
+            room,
+            dataset: env.analytics_engine(DATASET).ok(),
+            has_table: Cell::new(false),
+            armed: Cell::new(None),
+        }
+    }
+
+    /// Stores minutes that have ended, with whatever else is written before the next await.
+    pub(super) fn keep(&self, name: &str, minutes: &[Minute]) {
+        for minute in minutes {
+            if let Err(error) = self.store(minute) {
+                self.lost(&error);
+            }
+            self.send(name, minute);
+        }
+    }
+
+    fn store(&self, minute: &Minute) -> Result<(), String> {
+        self.ensure_table()?;
+        let now = minute.start;
+        for resolution in RESOLUTIONS {
+            let (step, start) = (seconds(resolution.step.as_secs()), resolution.start(now));
+            let stored = self.exec(
+                "SELECT body FROM figures WHERE step = ? AND start = ?",
+                vec![step.clone(), seconds(start.as_secs())],
+            )?;
+            let stored = stored.into_iter().find_map(blob);
+            let (start, body) = resolution
+                .add(stored.as_deref(), minute)
+                .map_err(|error| error.to_string())?;
+            self.exec(
+                "INSERT OR REPLACE INTO figures (step, start, body) VALUES (?, ?, ?)",
+                vec![
+                    step.clone(),
+                    seconds(start.as_secs()),
+                    SqlStorageValue::Blob(body),
+                ],
+            )?;
+            let oldest = seconds(resolution.oldest(now).as_secs());
+            self.exec(
+                "DELETE FROM figures WHERE step = ? AND start < ?",
+                vec![step, oldest],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The rows of a window, in their order.
+    pub(super) fn rows(&self, window: &Window) -> Result<Vec<(Instant, Tally)>, String> {
+        self.ensure_table()?;
+        let Resolution { step, .. } = window.resolution();
+        let rows = self.exec(
+            "SELECT start, body FROM figures WHERE step = ? AND start >= ? AND start < ? \
+             ORDER BY start",
+            vec![
+                seconds(step.as_secs()),
+                seconds(window.start().as_secs()),
+                seconds(window.end().as_secs()),
+            ],
+        )?;
+        let read = |row: Vec<SqlStorageValue>| {
+            let start = row.iter().find_map(|value| match value {
+                SqlStorageValue::Integer(start) => u64::try_from(*start).ok(),
+                SqlStorageValue::Float(start) => Some(*start as u64),
+                _ => None,
+            });
+            Some((Instant::from_secs(start?), keep::decode(&blob(row)?)?))
+        };
+        Ok(rows.into_iter().filter_map(read).collect())
+    }
+
+    fn send(&self, name: &str, minute: &Minute) {
+        let Some(dataset) = &self.dataset else { return };
+        let start = Moment::from_millis(minute.start.as_millis()).iso8601();
+        let sent = AnalyticsEngineDataPointBuilder::new()
+            .indexes([self.room.as_str()])
+            .blobs([name, &start.unwrap_or_default()])
+            .doubles(point::doubles(minute))
+            .write_to(dataset);
+        if let Err(error) = sent {
+            self.lost(&error.to_string());
+        }
+    }
+
+    /// The time for which the alarm is to be set, if it is not set for then already.
+    pub(super) fn arm(&self, due: Option<Instant>) -> Option<Instant> {
+        let due = due.filter(|due| self.armed.get() != Some(*due))?;
+        self.armed.set(Some(due));
+        Some(due)
+    }
+
+    /// The room's group of requests has come to nothing.
+    pub(super) fn batch_failed(&self, reason: &str) {
+        let reason = clean(reason);
+        let room = &self.room;
+        log::write(&Entry::BatchFailed { room, reason });
+    }
+
+    /// Figures are missing, or will be.
+    pub(super) fn lost(&self, reason: &str) {
+        let reason = clean(reason);
+        let room = &self.room;
+        log::write(&Entry::FiguresLost { room, reason });
+    }
+
+    fn ensure_table(&self) -> Result<(), String> {
+        if !self.has_table.replace(true)
+            && let Err(error) = self.exec(TABLE, Vec::new())
+        {
+            self.has_table.set(false);
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    fn exec(
+        &self,
+        query: &str,
+        bindings: Vec<SqlStorageValue>,
+    ) -> Result<Vec<Vec<SqlStorageValue>>, String> {
+        let bindings = Some(bindings).filter(|bindings| !bindings.is_empty());
+        let cursor = self.sql.exec(query, bindings);
+        let rows = cursor.map_err(|error| error.to_string())?.raw();
+        rows.collect::<Result<_, _>>()
+            .map_err(|error| error.to_string())
+    }
+}
+
+fn blob(row: Vec<SqlStorageValue>) -> Option<Vec<u8>> {
+    row.into_iter().find_map(|value| match value {
+        SqlStorageValue::Blob(body) => Some(body),
+        _ => None,
+    })
+}
+
+/// Whole seconds as the storage keeps them.
+fn seconds(value: u64) -> SqlStorageValue {
+    SqlStorageValue::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+}
