@@ -11,6 +11,7 @@ mod judge;
 mod network;
 mod order;
 mod plot;
+mod relays;
 mod report;
 mod scenario;
 mod table;

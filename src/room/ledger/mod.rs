@@ -33,6 +33,7 @@ mod returns;
 mod slots;
 mod spent;
 mod standby;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod throughput;
@@ -400,7 +401,7 @@ impl Ledger {
         let free = self.free(policy);
         let now = self.book.time;
         let ahead = self.book.door.held_before(place);
-        if free > ahead && free - ahead > self.invitations.fresh_before(place, now, free - ahead) {
+        if free > ahead && free - ahead > self.invitations.fresh_before(place, now) {
             return self.admit(policy, number, false);
         }
         if !self.book.door.contains(place) {
