@@ -41,6 +41,11 @@ const fn field(
 
 const FLAG: &str = r#"{"type":"boolean"}"#;
 const TEXT: &str = r#"{"type":"string"}"#;
+const HOST: &str = r#"{"type":"string","examples":["shop.example.com"]}"#;
+const PATH: &str = r#"{"type":"string","examples":["/sale"]}"#;
+const START: &str = r#"{"type":"string","examples":["2035-11-26T09:00:00Z"]}"#;
+const END: &str = r#"{"type":"string","examples":["2035-11-26T21:00:00Z"]}"#;
+const EXPRESSION: &str = r#"{"type":"string","examples":["http.request.uri.path eq \"/status\""]}"#;
 const NAME: &str = r#"{"type":"string","pattern":"^[A-Za-z0-9_-]{1,128}$"}"#;
 const PAGE: &str = r#"{"type":"string","maxLength":1048576}"#;
 const LIMIT: &str = r#"{"type":"integer","minimum":1,"maximum":2147483647}"#;
@@ -65,13 +70,13 @@ pub(super) const ROOM: &[Field] = &[
     field(
         "host",
         None,
-        TEXT,
+        HOST,
         "The host that the room covers, without scheme and port.",
     ),
     field(
         "path",
         Some("\"/\""),
-        TEXT,
+        PATH,
         "The path that it covers, with everything below it.",
     ),
     field(
@@ -276,13 +281,13 @@ pub(super) const EVENT: &[Field] = &[
     field(
         "event_start_time",
         None,
-        TEXT,
+        START,
         "When the event starts: ISO 8601 with an offset.",
     ),
     field(
         "event_end_time",
         None,
-        TEXT,
+        END,
         "When it ends: a minute later at least.",
     ),
     field(
@@ -337,7 +342,7 @@ pub(super) const RULE: &[Field] = &[
         r#"{"type":"string","enum":["bypass_waiting_room"]}"#,
         "What a request gets for which the rule holds.",
     ),
-    field("expression", None, TEXT, "When the rule holds."),
+    field("expression", None, EXPRESSION, "When the rule holds."),
     field("description", EMPTY, TEXT, "A free note."),
     field(
         "enabled",

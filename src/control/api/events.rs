@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::configuration::{Configuration, Declared, EventEntry, RoomEntry};
 use super::super::fields::{EVENT, ROOM, filled};
 use super::change::{Call, Draft, Target, differences, merged, put_page, settable, take_page};
-use super::envelope::{Refusal, Success};
+use super::envelope::{Fault, Refusal, Success};
 use super::rooms::Update;
 use super::{Done, Published, stamp};
 use crate::site::moment::Moment;
@@ -103,7 +103,7 @@ pub(super) fn create(
     body: Declared,
 ) -> Result<Done, Refusal> {
     configuration.room(room).ok_or_else(Refusal::not_found)?;
-    let mut declared = without_nulls(settable(body, READ_ONLY, &Declared::new())?);
+    let mut declared = without_nulls(settable(body, READ_ONLY, &Declared::new())?)?;
     let mut draft = configuration.clone();
     let odd = take_page(&mut declared, &mut draft)?;
     let id = call.id();
@@ -140,7 +140,7 @@ pub(super) fn update(
     let declared = without_nulls(match how {
         Update::Replace => sent,
         Update::Merge => merged(&event.declared, sent),
-    });
+    })?;
     let fields = differences(&filled(EVENT, &event.declared), &filled(EVENT, &declared));
     if fields.is_empty() {
         return done(configuration, (room, id), odd, None);
@@ -214,8 +214,21 @@ fn done(
     })
 }
 
-/// Null says the same as leaving a field out: it is inherited.
-fn without_nulls(mut declared: Declared) -> Declared {
-    declared.retain(|_, value| !value.is_null());
-    declared
+/// Null says of what is inherited the same as leaving it out, and can be said of nothing else.
+fn without_nulls(mut declared: Declared) -> Result<Declared, Refusal> {
+    for field in EVENT {
+        let inherits = field.default == Some("null") || field.name == "session_duration_seconds";
+        if inherits && declared.get(field.name).is_some_and(Value::is_null) {
+            declared.remove(field.name);
+        }
+    }
+    let nulls = declared.iter().filter(|(_, value)| value.is_null());
+    let faults: Vec<Fault> = nulls
+        .map(|(name, _)| Fault::invalid(format!("/{name}"), format!("{name} must not be null")))
+        .collect();
+    if faults.is_empty() {
+        Ok(declared)
+    } else {
+        Err(Refusal::invalid(faults))
+    }
 }

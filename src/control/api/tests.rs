@@ -434,6 +434,10 @@ fn events_are_made_changed_and_deleted() {
     assert_eq!(patched["session_duration"], Value::Null);
     assert_eq!(api.ok("PUT", &path, Some(patched.clone())), patched);
     let overlapping = with(event, json!({ "name": "x" }));
+    for name in ["suspended", "name", "unknown"] {
+        let (_, pointer, _) = api.fails("PATCH", &path, Some(json!({ name: null })));
+        assert_eq!(pointer, format!("/{name}"), "null is for what is inherited");
+    }
     let (_, pointer, message) = api.fails("POST", &events, Some(overlapping));
     assert_eq!(pointer, "/event_start_time");
     assert!(message.contains("overlaps the event doors"), "{message}");
