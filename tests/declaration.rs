@@ -267,8 +267,8 @@ fn single_faults_read_well() {
             "queueing_method: must be one of fifo, random, passthrough, reject, not \"FIFO\"; did you mean fifo?",
         ),
         (
-            json!({ "rules": [] }),
-            "rules: bypass rules are not built yet",
+            json!({ "search_engine_crawler_bypass": true }),
+            "search_engine_crawler_bypass: is the whole site's: write it above the rooms",
         ),
         (
             json!({ "created_on": "x" }),
