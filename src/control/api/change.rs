@@ -99,6 +99,12 @@ pub(super) struct Draft<'a> {
 }
 
 impl Draft<'_> {
+    /// Whether the copy says the same as the original. It is right even so, or refused.
+    pub(super) fn is_the_same(&self, call: &Call<'_>) -> Result<bool, Refusal> {
+        self.target.check(&self.configuration, call.around)?;
+        Ok(self.fields.is_empty())
+    }
+
     /// Puts the copy into the original's place, if it is right as a whole.
     pub(super) fn commit(
         self,

@@ -142,9 +142,6 @@ pub(super) fn update(
         Update::Merge => merged(&event.declared, sent),
     })?;
     let fields = differences(&filled(EVENT, &event.declared), &filled(EVENT, &declared));
-    if fields.is_empty() {
-        return done(configuration, (room, id), odd, None);
-    }
     let events = draft.room_mut(room).map(|room| room.events.iter_mut());
     for entry in events.into_iter().flatten().filter(|event| event.id == id) {
         entry.declared.clone_from(&declared);
@@ -157,6 +154,9 @@ pub(super) fn update(
         action: "update",
         fields,
     };
+    if draft.is_the_same(call)? {
+        return done(configuration, (room, id), odd, None);
+    }
     let published = draft.commit(configuration, call)?;
     done(configuration, (room, id), odd, Some(published))
 }
@@ -217,7 +217,7 @@ fn done(
 /// Null says of what is inherited the same as leaving it out, and can be said of nothing else.
 fn without_nulls(mut declared: Declared) -> Result<Declared, Refusal> {
     for field in EVENT {
-        let inherits = field.default == Some("null") || field.name == "session_duration_seconds";
+        let inherits = field.default == Some("null");
         if inherits && declared.get(field.name).is_some_and(Value::is_null) {
             declared.remove(field.name);
         }

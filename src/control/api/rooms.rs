@@ -110,9 +110,6 @@ pub(super) fn update(
         Update::Merge => merged(&room.declared, sent),
     };
     let fields = differences(&filled(ROOM, &room.declared), &filled(ROOM, &declared));
-    if fields.is_empty() {
-        return done(configuration, id, call, odd, None);
-    }
     let entry = draft.room_mut(id).ok_or_else(Refusal::not_found)?;
     entry.declared = declared;
     entry.modified = call.now;
@@ -123,6 +120,9 @@ pub(super) fn update(
         action: "update",
         fields,
     };
+    if draft.is_the_same(call)? {
+        return done(configuration, id, call, odd, None);
+    }
     let published = draft.commit(configuration, call)?;
     done(configuration, id, call, odd, Some(published))
 }

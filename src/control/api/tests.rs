@@ -434,6 +434,15 @@ fn events_are_made_changed_and_deleted() {
     assert_eq!(patched["session_duration"], Value::Null);
     assert_eq!(api.ok("PUT", &path, Some(patched.clone())), patched);
     let overlapping = with(event, json!({ "name": "x" }));
+    let seconds = json!({ "session_duration_seconds": 90 });
+    api.ok("PATCH", &path, Some(seconds.clone()));
+    let both = with(seconds, json!({ "session_duration": {} }));
+    assert_eq!(
+        api.fails("PATCH", &path, Some(both)).0,
+        400,
+        "also where nothing would change"
+    );
+    api.ok("PATCH", &path, Some(json!({ "session_duration": null })));
     for name in ["suspended", "name", "unknown"] {
         let (_, pointer, _) = api.fails("PATCH", &path, Some(json!({ name: null })));
         assert_eq!(pointer, format!("/{name}"), "null is for what is inherited");
