@@ -39,7 +39,7 @@ pub(super) struct Figures {
 }
 
 /// The running minute is kept no sooner than this after it was kept last.
-const KEEP_AFTER: Span = Span::from_secs(5);
+const KEEP_AFTER: Span = Span::from_secs(1);
 
 /// The step under which it is kept.
 const RUNNING: u64 = 0;
