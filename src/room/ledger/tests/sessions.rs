@@ -213,7 +213,6 @@ fn numbers_of_a_lost_storage_mean_nothing() {
         foreign(Message::Renew {
             number: number(1),
             incarnation,
-            revoked: false,
         }),
         Reply::Over
     );
