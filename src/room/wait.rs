@@ -35,7 +35,7 @@ pub struct Pace {
 const LARGEST_ERROR: u32 = 600;
 
 /// Errors are spread about their mean. Nine in ten waits lie between `likely / (1 + S)` and
-/// `likely * (1 + S)`, where `S` is so many halves of the mean error: measured, see
+/// `likely * (1 + S)`, where `S` is so many halves of the mean error: measured in simulations, see
 /// `docs/simulator.md`.
 const SPREAD_HALVES: u32 = 4;
 
@@ -67,11 +67,11 @@ impl Pace {
 /// How long a visitor has to wait.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Wait {
-    /// One in twenty waits for less.
+    /// About one in twenty waits for less.
     pub least: Span,
     /// As many wait for less as for more.
     pub likely: Span,
-    /// One in twenty waits for more.
+    /// About one in twenty waits for more.
     pub most: Span,
 }
 

@@ -72,7 +72,7 @@ impl Room {
     pub(crate) fn decide(
         &mut self,
         now: Instant,
-        policy: &dyn Fn(Instant) -> Policy,
+        policy: &Policy,
         requests: &[Request],
         plant: Option<Plant>,
     ) -> Decided {
@@ -82,8 +82,7 @@ impl Room {
             None => Printed::new(self.load(now, plant)),
         };
         let mut batch = None;
-        let policy = policy(ledger.time(now));
-        let ledger = ledger.with(|ledger| batch = Some(ledger.batch(now, &policy, &sent)));
+        let ledger = ledger.with(|ledger| batch = Some(ledger.batch(now, policy, &sent)));
         let (batch, book) = (batch.unwrap(), ledger.book());
         let counts = Counts {
             now: book.time,
@@ -126,13 +125,10 @@ impl Room {
     }
 
     fn load(&self, now: Instant, plant: Option<Plant>) -> Ledger {
-        let book = journal::decode_book(&self.checkpoint, SEED).unwrap();
-        let book = match plant {
-            Some(Plant::ForgetSpent) => without("spent", &book),
-            Some(Plant::ForgetEpochs) => without("epochs", &book),
-            Some(Plant::ForgetLots) => without("lots", &book),
-            _ => book,
-        };
+        let mut book = journal::decode_book(&self.checkpoint, SEED).unwrap();
+        if plant == Some(Plant::ForgetSpent) {
+            book = without_spent(&book);
+        }
         let rows: Vec<Row> = self.rows.iter().map(|row| decoded(row)).collect();
         Ledger::recover(book, rows, now)
     }
@@ -148,11 +144,9 @@ pub(crate) fn over_the_wire<T: serde::Serialize + serde::de::DeserializeOwned>(b
     serde_json::from_str(&serde_json::to_string(body).unwrap()).unwrap()
 }
 
-/// The planted bug of a checkpoint that leaves a field out.
-fn without(field: &str, book: &Book) -> Book {
-    let empty = Ledger::new(book.incarnation, SEED, book.time);
-    let empty = serde_json::to_value(empty.book()).unwrap();
+/// The planted bug of a checkpoint that leaves out which numbers are spent.
+fn without_spent(book: &Book) -> Book {
     let mut fields = serde_json::to_value(book).unwrap();
-    *fields.get_mut(field).unwrap() = empty.get(field).unwrap().clone();
+    *fields.get_mut("spent").unwrap() = serde_json::json!({});
     serde_json::from_value(fields).unwrap()
 }
