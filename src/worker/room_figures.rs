@@ -36,6 +36,8 @@ pub(super) struct Figures {
     armed: Cell<Option<Instant>>,
     /// When the running minute was kept last.
     kept: Cell<Instant>,
+    /// Whether something has happened since that is to be kept.
+    is_owed: Cell<bool>,
 }
 
 /// The running minute is kept no sooner than this after it was kept last.
@@ -53,6 +55,7 @@ impl Figures {
             has_table: Cell::new(false),
             armed: Cell::new(None),
             kept: Cell::default(),
+            is_owed: Cell::new(false),
         }
     }
 
@@ -71,9 +74,13 @@ impl Figures {
         }
     }
 
-    /// Keeps the running minute, if it is time, beside a row that is written anyway.
-    pub(super) fn keep_running(&self, recorder: &Recorder, now: Instant) {
-        if now < self.kept.get() + KEEP_AFTER {
+    /// Keeps the running minute, if something has `happened` in it and it is time. If it is too early,
+    /// the object's alarm makes up for it: an object that nobody calls is gone after ten seconds.
+    pub(super) fn keep_running(&self, recorder: &Recorder, happened: bool, now: Instant) {
+        let is_owed = self.is_owed.get() || happened;
+        let is_early = now < self.kept.get() + KEEP_AFTER;
+        self.is_owed.set(is_owed && is_early);
+        if !is_owed || is_early {
             return;
         }
         self.kept.set(now);
@@ -170,8 +177,11 @@ impl Figures {
         }
     }
 
-    /// The time for which the alarm is to be set, if it is not set for then already.
+    /// The time for which the alarm is to be set, if it is not set for then already: when the minute
+    /// is over (`due`), or what is owed can be kept.
     pub(super) fn arm(&self, due: Option<Instant>) -> Option<Instant> {
+        let owed = self.is_owed.get().then(|| self.kept.get() + KEEP_AFTER);
+        let due = owed.or(due);
         let due = due.filter(|due| self.armed.get() != Some(*due))?;
         self.armed.set(Some(due));
         Some(due)

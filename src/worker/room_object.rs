@@ -363,9 +363,9 @@ impl Inner {
         }
         let settings = timeline.at(Moment::from_millis(now.as_millis()));
         self.figures.keep(&settings.name, &minutes);
-        if row.is_some() {
-            self.figures.keep_running(kept.ledger.recorder(), now);
-        }
+        let happened = row.is_some();
+        self.figures
+            .keep_running(kept.ledger.recorder(), happened, now);
         let alarm = self.figures.arm(kept.ledger.recorder().due());
         self.ledger.replace(Some(kept));
         Ok(Committed {
