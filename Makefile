@@ -37,7 +37,7 @@ load: ## Visitors at your own preview: make load URL=https://preview.example.com
 chaos: setup ## Two thousand visitors while everything fails; ARGS='--seed N' repeats a run
 	@$(NODE) chaos/run.mjs $(ARGS)
 
-export: ## The running rooms as rooms.toml: make export URL=https://api.example.com ZONE=<zone id>
+export: setup ## The running rooms as rooms.toml: make export URL=https://api.example.com ZONE=<zone id>
 	@$(NODE) scripts/export.mjs "$(URL)" "$(ZONE)"
 
 bench: ## Throughput and latency beside a plain JavaScript Worker
