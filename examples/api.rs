@@ -52,6 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             random,
             around,
             keys: &keys,
+            site: None,
         };
         // A test sends more in a minute than a person does in an hour.
         if std::env::var_os("WITHOUT_LIMIT").is_some() {
@@ -59,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let outcome = api::answer(&mut configuration, &access, &mut buckets, &request, moment);
         let answer = match outcome {
-            Outcome::Answer(answer) | Outcome::Changed(answer, _) => answer,
+            Outcome::Answer(answer) => answer,
             Outcome::Room(call) => match call.sent() {
                 Sent::Request(request) => call.answer(Some(&unvisited(&request, now))),
                 Sent::Question(Question::Series(window)) => {

@@ -7,6 +7,8 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use crate::site::room::is_id;
+
 /// Where the API lies unless the secret says otherwise: where Cloudflare's does.
 const PREFIX: &str = "/client/v4";
 /// Below it lie the previews.
@@ -190,12 +192,6 @@ impl Access {
             scope: token.scope,
         })
     }
-}
-
-/// Whether a text is an id as Cloudflare's are: 32 lower-case hexadecimal digits.
-pub(super) fn is_id(text: &str) -> bool {
-    let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    text.len() == 32 && text.bytes().all(hex)
 }
 
 fn from_hex(text: &str) -> Option<[u8; 32]> {

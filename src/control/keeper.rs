@@ -114,7 +114,7 @@ impl Keeper {
     /// What is wrong with the rows.
     pub fn open(
         rows: Rows,
-        embedded: impl FnOnce() -> Configuration,
+        embedded: impl FnOnce() -> Result<Configuration, serde_json::Error>,
         life: u64,
         around: Surroundings<'_>,
     ) -> Result<(Self, Effects), Failure> {
@@ -128,7 +128,7 @@ impl Keeper {
             rows,
         };
         let Some(mut configuration) = stored else {
-            keeper.configuration = embedded();
+            keeper.configuration = embedded()?;
             return Ok((keeper, Effects::default()));
         };
         let site = keeper.rows.get(SITE);
@@ -152,7 +152,8 @@ impl Keeper {
         Ok((keeper, effects))
     }
 
-    /// Changes the configuration by `change`, which raises its version if it changes anything. What it
+    /// Changes the configuration by `change`, which raises its version if it changes anything, and is told
+    /// the site in force. What it
     /// was built upon is noted with the first change: `embedded` tells one build's rooms from another's.
     ///
     /// After an error the keeper is as it was before.
@@ -163,10 +164,11 @@ impl Keeper {
         &mut self,
         around: Surroundings<'_>,
         embedded: &str,
-        change: impl FnOnce(&mut Configuration) -> T,
+        change: impl FnOnce(&mut Configuration, Option<&Site>) -> T,
     ) -> Result<(T, Effects), Failure> {
         let mut draft = self.configuration.clone();
-        let said = change(&mut draft);
+        let site = self.published.as_ref().map(|published| &published.site);
+        let said = change(&mut draft, site);
         if draft.version <= self.configuration.version {
             return Ok((said, Effects::default()));
         }
@@ -185,18 +187,13 @@ impl Keeper {
             self.rows.insert(EMBEDDED.to_owned(), digest.clone());
             effects.put.insert(EMBEDDED.to_owned(), digest);
         }
-        let before: BTreeMap<&RoomId, &Room> = by_id(before.as_ref());
-        effects.policies = self.policies(|id, room| before.get(id).copied() != room);
-        for id in before.into_keys() {
-            if !by_id(self.published.as_ref()).contains_key(id) {
-                let version = self.version();
-                let policy = Policy {
-                    version,
-                    room: None,
-                };
-                effects.policies.push((id.clone(), policy));
-            }
-        }
+        let (before, now) = (by_id(before.as_ref()), by_id(self.published.as_ref()));
+        let changed = now
+            .iter()
+            .filter(|(id, room)| before.get(*id) != Some(*room));
+        let gone = before.keys().filter(|id| !now.contains_key(*id));
+        let concerned = changed.map(|(id, _)| *id).chain(gone.copied());
+        effects.policies = concerned.map(|id| (id.clone(), self.policy(id))).collect();
         Ok((said, effects))
     }
 
@@ -235,16 +232,9 @@ impl Keeper {
         })
     }
 
-    fn policies(&self, of: impl Fn(&RoomId, Option<&Room>) -> bool) -> Vec<(RoomId, Policy)> {
-        let rooms = by_id(self.published.as_ref()).into_iter();
-        let chosen = rooms.filter(|(id, room)| of(id, Some(room)));
-        chosen
-            .map(|(id, _)| (id.clone(), self.policy(id)))
-            .collect()
-    }
-
-    /// The configuration.
-    pub const fn configuration(&self) -> &Configuration {
+    /// The configuration, for tests.
+    #[cfg(test)]
+    const fn configuration(&self) -> &Configuration {
         &self.configuration
     }
 

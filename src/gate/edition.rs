@@ -109,11 +109,6 @@ impl Edition {
         Some(timeline.constant().unwrap_or_else(|| timeline.at(now())))
     }
 
-    /// The id of a room.
-    pub fn id(&self, index: usize) -> Option<&RoomId> {
-        Some(&self.rooms.get(index)?.id)
-    }
-
     /// The name of a room; empty for none.
     pub fn name(&self, index: usize) -> &str {
         self.rooms.get(index).map_or("", |room| &room.name)

@@ -84,7 +84,9 @@ fn longest_wait(room: &Room, snapshot: &Snapshot, queued: u32) -> Option<Span> {
         return None;
     }
     match room.queueing_method {
-        QueueingMethod::Fifo => snapshot.expected_wait(before_the_last.into()),
+        QueueingMethod::Fifo => snapshot
+            .wait(before_the_last.into())
+            .map(|wait| wait.likely),
         QueueingMethod::Random => snapshot.quartiles().map(|quartiles| quartiles.p75),
         QueueingMethod::Passthrough | QueueingMethod::Reject => None,
     }

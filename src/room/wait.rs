@@ -62,6 +62,11 @@ impl Pace {
     pub fn span(&self, people: u64) -> Option<Span> {
         span(self.minutes(people))
     }
+
+    /// Whether waits were foretold so well lately that one is told.
+    pub const fn is_trusted(&self) -> bool {
+        self.error_per_mille <= LARGEST_ERROR
+    }
 }
 
 /// How long a visitor has to wait.
@@ -119,10 +124,9 @@ impl Snapshot {
     /// The expected wait of a visitor with `ahead` others before them; none where it cannot be told, or
     /// could not be trusted.
     pub fn wait(&self, ahead: u64) -> Option<Wait> {
-        let error = self.pace.map_or(0, |pace| pace.error_per_mille);
-        let likely = self
-            .expected_wait(ahead)
-            .filter(|_| error <= LARGEST_ERROR)?;
+        let pace = self.pace.unwrap_or_default();
+        let likely = self.expected_wait(ahead).filter(|_| pace.is_trusted())?;
+        let error = pace.error_per_mille;
         let spread = u64::from(error * SPREAD_HALVES / 2);
         let scaled =
             |by: u64, of: u64| Span::from_millis(likely.as_millis().saturating_mul(by) / of);

@@ -13,7 +13,7 @@ use std::net::IpAddr;
 
 use super::LIMIT_OF_WORK;
 use super::expression::{Comparison, Order, Test, Value};
-use super::facts::Facts;
+use super::facts::{Facts, Target};
 use super::needs::Need;
 
 /// One value.
@@ -28,6 +28,7 @@ pub(super) enum Scalar<'a> {
 /// A request while expressions are asked of it. What was read once is kept.
 pub(super) struct Evaluation<'a> {
     facts: &'a dyn Facts,
+    target: Target<'a>,
     needs: &'a [Need],
     read: OnceCell<Vec<Option<String>>>,
     headers: OnceCell<Vec<(String, String)>>,
@@ -44,6 +45,7 @@ type Asked<T> = Result<T, Exhausted>;
 impl<'a> Evaluation<'a> {
     pub(super) fn new(facts: &'a dyn Facts, needs: &'a [Need]) -> Self {
         Self {
+            target: facts.target(),
             facts,
             needs,
             read: OnceCell::new(),

@@ -13,6 +13,7 @@ use super::language;
 use super::origin;
 use super::room::{
     BindPass, Cookie, FailMode, FirstPass, QueueingMethod, Room, RoomId, SameSite, Secure, Site,
+    is_id,
 };
 use super::rule_declaration;
 use super::table::Table;
@@ -291,8 +292,7 @@ fn id(table: &Table<'_>, name: &str, notes: &mut Notes) -> RoomId {
 /// The declared id, if there is one.
 pub(super) fn declared_id<'a>(table: &Table<'a>, notes: &mut Notes) -> Option<&'a str> {
     let id = table.text("id", notes)?;
-    let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    if id.len() != 32 || !id.bytes().all(hex) {
+    if !is_id(id) {
         notes.add(table.at("id"), "must be 32 lower-case hexadecimal digits");
     }
     Some(id)

@@ -22,6 +22,12 @@ pub struct Site {
     pub search_engine_crawler_bypass: bool,
 }
 
+/// Whether a text is an id as Cloudflare's are: 32 lower-case hexadecimal digits.
+pub fn is_id(text: &str) -> bool {
+    let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    text.len() == 32 && text.bytes().all(hex)
+}
+
 /// The id of a room: 32 lower-case hexadecimal digits. A room that is given a new id is a new room:
 /// it starts empty, and passes of the old one do not open it.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -31,9 +37,7 @@ pub struct RoomId(pub(super) String);
 impl RoomId {
     /// The id of these digits; none for any other text.
     pub fn read(digits: &str) -> Option<Self> {
-        let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        let is_id = digits.len() == 32 && digits.bytes().all(hex);
-        is_id.then(|| Self(digits.to_owned()))
+        is_id(digits).then(|| Self(digits.to_owned()))
     }
 
     /// The 32 hexadecimal digits.

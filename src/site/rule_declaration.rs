@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
 
+use super::declaration::declared_id;
 use super::fault::Notes;
 use super::fields;
 use super::room::RoomId;
@@ -127,11 +128,7 @@ pub(super) fn rules(
 /// The declared id; else one that follows from the expression, so that a rule keeps it wherever it
 /// stands.
 fn id(table: &Table<'_>, room: &RoomId, expression: &str, times: u32, notes: &mut Notes) -> String {
-    if let Some(id) = table.text("id", notes) {
-        let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        if id.len() != 32 || !id.bytes().all(hex) {
-            notes.add(table.at("id"), "must be 32 lower-case hexadecimal digits");
-        }
+    if let Some(id) = declared_id(table, notes) {
         return id.to_owned();
     }
     let digest = Sha256::digest(format!("anteroom rule id\0{room}\0{times}\0{expression}"));

@@ -1,14 +1,8 @@
 //! The runtime's clock, read once for each event.
 
-use crate::site::moment::Moment;
 use crate::time::Instant;
 
 /// The time of the last I/O, as the runtime has it: it stands still while code runs.
 pub(super) fn now() -> Instant {
     Instant::from_millis(js_sys::Date::now() as u64)
-}
-
-/// The same as a moment of the operator's calendar.
-pub(super) fn moment() -> Moment {
-    Moment::from_millis(now().as_millis())
 }

@@ -49,7 +49,7 @@ function put(cache, url, text, seconds) {
  *
  * @param {string} known The version that the caller has.
  * @returns {Promise<string>} `=`: that is the newest. `+` and a text: this is. `?` and a text: this was
- *   the newest some time ago. Empty: nothing is known here.
+ *   the newest some time ago; the version alone if it is the caller's. Empty: nothing is known here.
  */
 export async function cached(known) {
   const cache = await opened();
@@ -59,6 +59,7 @@ export async function cached(known) {
   if (isGood && version === known) return "=";
   const latest = await read(cache, LATEST);
   if (latest === undefined) return "";
+  if (latest.startsWith(`${known}\n`)) return `?${known}`;
   return (isGood && latest.startsWith(`${version}\n`) ? "+" : "?") + latest;
 }
 

@@ -41,12 +41,14 @@ use crate::control::api::{self, MetricsCall, Moment, Outcome, RoomCall, Sent};
 use crate::control::keeper::{Effects, Keeper};
 use crate::control::message::{Ask, Call, Policy, Reply};
 use crate::control::rate::Buckets;
+use crate::control::version::Version;
 use crate::control::{Configuration, Surroundings};
 use crate::gate::header;
 use crate::log::{Entry, clean};
 use crate::packed;
 use crate::page::language;
 use crate::room::figures::told::{self, Question};
+use crate::room::message::Request;
 use crate::site::room::RoomId;
 
 /// A room gets so long to take a policy in.
@@ -97,8 +99,8 @@ struct Said {
 enum What {
     /// The answer.
     Text(String),
-    /// A room has the answer to this call of the API.
-    OfRoom(Box<RoomCall>),
+    /// A room has the answer to this call of the API; it goes by the configuration of this version.
+    OfRoom(Box<RoomCall>, Version),
     /// All rooms have.
     OfRooms(MetricsCall),
 }
@@ -166,7 +168,7 @@ async fn finish(inner: Rc<Inner>, said: Said, answer: Answer) {
     }
     match said.what {
         What::Text(text) => answer.give(&text),
-        What::OfRoom(call) => give(&answer, ask_room(&inner.env, &call).await),
+        What::OfRoom(call, version) => give(&answer, ask_room(&inner.env, &call, version).await),
         What::OfRooms(call) => give(&answer, ask_rooms(&inner.env, &call).await),
     }
     for (room, policy) in said.policies {
@@ -192,10 +194,15 @@ fn give(to: &Answer, answer: api::Answer) {
 }
 
 /// Lets the room answer a call of the API.
-async fn ask_room(env: &Env, call: &RoomCall) -> api::Answer {
+async fn ask_room(env: &Env, call: &RoomCall, configuration: Version) -> api::Answer {
     let id = &call.room.id;
     let answer = match call.sent() {
         Sent::Request(request) => {
+            // A room that has missed its policy asks for it then.
+            let request = Request {
+                configuration,
+                ..request
+            };
             let response = call::pass_on(env, id, &request, PATIENCE).await;
             response.map(|response| call.answer(Some(&response)))
         }
@@ -296,22 +303,22 @@ impl Inner {
         let mut random = [0; 32];
         getrandom::fill(&mut random).map_err(|error| error.to_string())?;
         let now = clock::now();
-        let moment = Moment {
-            now,
-            random,
-            around,
-            keys: &self.keys,
-        };
-        let embedded = declaration()?;
         let mut buckets = self.buckets.borrow_mut();
         let (outcome, effects) = keeper
-            .change(around, &embedded, |configuration| {
+            .change(around, packed::DECLARATION, |configuration, site| {
+                let moment = Moment {
+                    now,
+                    random,
+                    around,
+                    keys: &self.keys,
+                    site,
+                };
                 api::answer(configuration, access, &mut buckets, &request, moment)
             })
             .map_err(|failure| failure.to_string())?;
         let answer = match outcome {
-            Outcome::Answer(answer) | Outcome::Changed(answer, _) => answer,
-            Outcome::Room(call) => return Ok((What::OfRoom(call), effects)),
+            Outcome::Answer(answer) => answer,
+            Outcome::Room(call) => return Ok((What::OfRoom(call, keeper.version()), effects)),
             Outcome::Metrics(call) => return Ok((What::OfRooms(call), effects)),
             Outcome::KeepPreview {
                 id,
@@ -327,7 +334,7 @@ impl Inner {
             }
         };
         let mut reply = Reply::from(answer);
-        let configuration = keeper.standing(&embedded).to_string();
+        let configuration = keeper.standing(packed::DECLARATION).to_string();
         reply
             .headers
             .push((header::CONFIGURATION.to_owned(), configuration));
@@ -341,20 +348,14 @@ impl Inner {
 
     fn open(&self, around: Surroundings<'_>) -> Result<(Keeper, Effects), String> {
         let now = clock::now();
-        let embedded = Configuration::embedded(now).map_err(|error| error.to_string())?;
-        let opened = Keeper::open(self.store.rows()?, || embedded, now.as_millis(), around);
+        let embedded = || Configuration::embedded(now);
+        let opened = Keeper::open(self.store.rows()?, embedded, now.as_millis(), around);
         let (keeper, effects) = opened.map_err(|failure| failure.to_string())?;
-        if keeper.standing(&declaration()?).differs {
+        if keeper.standing(packed::DECLARATION).differs {
             log::write(&Entry::DeclarationIgnored);
         }
         Ok((keeper, effects))
     }
-}
-
-/// The rooms that this version of the Worker was built with, as text.
-fn declaration() -> Result<String, String> {
-    let declaration = packed::declaration().map_err(|error| error.to_string())?;
-    Ok(declaration.to_string())
 }
 
 fn json(value: &impl serde::Serialize) -> Result<String, String> {

@@ -21,7 +21,9 @@ use crate::gate::keys::Keys;
 use crate::log::{Entry, clean};
 use crate::packed;
 use crate::room::snapshot::Snapshot;
+use crate::site::moment::Moment;
 use crate::site::room::Room;
+use crate::time::Instant;
 
 /// What lasts as long as the isolate does.
 pub(super) struct Lasting {
@@ -138,9 +140,10 @@ impl Lasting {
 
 impl Isolate {
     /// The settings of a room that are in force now.
-    pub(super) fn room(&self, index: usize) -> Option<&Arc<Room>> {
+    pub(super) fn room(&self, index: usize, now: impl FnOnce() -> Instant) -> Option<&Arc<Room>> {
         // Most rooms have no events, and a look at the clock costs something.
-        self.edition.room(index, clock::moment)
+        self.edition
+            .room(index, || Moment::from_millis(now().as_millis()))
     }
 
     /// The keys of assertions for the origin, where the secret exists and can be read.

@@ -119,7 +119,8 @@ fn go(
     let Some(matched) = isolate.edition.routes.find(&url) else {
         return handed_on(&isolate, request);
     };
-    let Some(room) = isolate.room(matched.room) else {
+    let now = || now.unwrap_or_else(clock::now);
+    let Some(room) = isolate.room(matched.room, now) else {
         return handed_on(&isolate, request);
     };
     if room.suspended && !matched.leave && !Covered::is_poll(&request) {
@@ -137,7 +138,7 @@ fn go(
         Ok(keys) => keys,
         Err(message) => return Ok(answer::broken(&message).into()),
     };
-    let now = now.unwrap_or_else(clock::now);
+    let now = now();
     let covered = Covered::look(
         isolate.clone(),
         Arc::clone(room),

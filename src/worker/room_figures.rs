@@ -59,7 +59,7 @@ impl Figures {
         }
     }
 
-    /// Stores minutes that have ended, with whatever else is written before the next await.
+    /// Stores minutes that have ended (one at least), with whatever else is written before the next await.
     pub(super) fn keep(&self, name: &str, minutes: &[Minute]) {
         for minute in minutes {
             if let Err(error) = self.store(minute) {
@@ -67,9 +67,7 @@ impl Figures {
             }
             self.send(name, minute);
         }
-        if !minutes.is_empty()
-            && let Err(error) = self.forget_running()
-        {
+        if let Err(error) = self.forget_running() {
             self.lost(&error);
         }
     }
@@ -78,7 +76,7 @@ impl Figures {
     /// the object's alarm makes up for it: an object that nobody calls is gone after ten seconds.
     pub(super) fn keep_running(&self, recorder: &Recorder, happened: bool, now: Instant) {
         let is_owed = self.is_owed.get() || happened;
-        let is_early = now < self.kept.get() + KEEP_AFTER;
+        let is_early = self.is_early(now);
         self.is_owed.set(is_owed && is_early);
         if !is_owed || is_early {
             return;
@@ -91,6 +89,15 @@ impl Figures {
         if let Err(error) = kept {
             self.lost(&error);
         }
+    }
+
+    fn is_early(&self, now: Instant) -> bool {
+        now < self.kept.get() + KEEP_AFTER
+    }
+
+    /// Whether the running minute is to be kept at `now` though nothing may have happened since.
+    pub(super) fn keeps_owed(&self, now: Instant) -> bool {
+        self.is_owed.get() && !self.is_early(now)
     }
 
     /// The minute that was running when the object was there last.

@@ -27,14 +27,15 @@
 //!
 //! `checkpoint(sequence, part, parts, body)` holds a book as of a row, cut into parts because a row
 //! may have 2 MB at most; `journal(sequence, body)` the rows since. Both are versioned
-//! (`room::ledger::journal`). `policy(id, body)` is what the room was told to go by. A new checkpoint is written whole before the old one and the rows that
+//! (`room::ledger::journal`). A new checkpoint is written whole before the old one and the rows that
 //! it replaces are deleted, so that a write that fails half-way leaves the old state in force.
+//! `policy(id, body)` is what the room was told to go by.
 //!
 //! # Figures
 //!
-//! A minute that has ended is stored with the first batch after it (`room_figures`). An alarm sees
-//! to it that there is such a batch, while anybody is in the room or in line. What an operator asks
-//! is said to `hear` as well, after [`QUESTION`].
+//! A minute that has ended is stored with the first batch after it (`room_figures`), and the running
+//! one once a second while something happens. An alarm sees to it that there is such a batch. What
+//! an operator asks is said to `hear` as well, after [`QUESTION`].
 //!
 //! [`Storage::sync`]: worker::Storage::sync
 
@@ -209,7 +210,6 @@ async fn tell(inner: &Rc<Inner>, question: &str) -> Result<String, String> {
         Status::of(timeline.at(now), &snapshot)
     };
     let answer = match question {
-        Question::Status => told::Answer::Status(status()),
         Question::Series(window) => {
             told::Answer::Series(window.answer(inner.figures.rows(&window)?))
         }
@@ -354,15 +354,17 @@ impl Inner {
         super::planted::in_batch();
         let minutes = kept.ledger.recorder().take_finished();
         let row = match batch.row {
-            None if !minutes.is_empty() => Some(kept.ledger.mark()),
+            None if !minutes.is_empty() || self.figures.keeps_owed(now) => Some(kept.ledger.mark()),
             row => row,
         };
         let stored = fresh || row.is_some();
         if let Some(row) = &row {
             self.store(&mut kept, row)?;
         }
-        let settings = timeline.at(Moment::from_millis(now.as_millis()));
-        self.figures.keep(&settings.name, &minutes);
+        if !minutes.is_empty() {
+            let settings = timeline.at(Moment::from_millis(now.as_millis()));
+            self.figures.keep(&settings.name, &minutes);
+        }
         let happened = row.is_some();
         self.figures
             .keep_running(kept.ledger.recorder(), happened, now);

@@ -61,12 +61,11 @@ impl Api {
                 languages: &languages,
             },
             keys: &[],
+            site: None,
         };
         let (configuration, buckets) = (&mut self.configuration, &mut self.buckets);
         match answer(configuration, &self.access, buckets, request, moment) {
-            Outcome::Answer(answer)
-            | Outcome::Changed(answer, _)
-            | Outcome::KeepPreview { answer, .. } => answer,
+            Outcome::Answer(answer) | Outcome::KeepPreview { answer, .. } => answer,
             Outcome::Room(call) => call.answer(None),
             Outcome::Metrics(call) => call.answer(Vec::new()),
             Outcome::ShowPreview { show, .. } => show.answer(None),

@@ -7,7 +7,6 @@ use sha2::{Digest, Sha256};
 use super::super::audit::{Change, FieldChange};
 use super::super::compile::{Surroundings, check};
 use super::super::configuration::{Configuration, Declared};
-use super::super::published::Published;
 use super::envelope::{Fault, Refusal};
 use crate::page::template::check::check as check_page;
 use crate::site::fault::Faults;
@@ -99,18 +98,12 @@ pub(super) struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    /// Whether the copy says the same as the original. It is right even so, or refused.
-    pub(super) fn is_the_same(&self, call: &Call<'_>) -> Result<bool, Refusal> {
-        self.target.check(&self.configuration, call.around)?;
-        Ok(self.fields.is_empty())
-    }
-
     /// Puts the copy into the original's place, if it is right as a whole.
     pub(super) fn commit(
         self,
         original: &mut Configuration,
         call: &Call<'_>,
-    ) -> Result<Box<Published>, Refusal> {
+    ) -> Result<(), Refusal> {
         let mut draft = self.configuration;
         self.target.check(&draft, call.around)?;
         draft.drop_unnamed_pages();
@@ -132,10 +125,21 @@ impl Draft<'_> {
             to: self.target.name(),
             fields: self.fields,
         });
-        let published = draft.compile(call.around);
-        let published = published.map_err(|faults| self.target.refusal(&draft, &faults))?;
         *original = draft;
-        Ok(Box::new(published))
+        Ok(())
+    }
+
+    /// The same for a copy that may say the same as the original: then nothing happens. It is right
+    /// even so, or refused.
+    pub(super) fn commit_if_changed(
+        self,
+        original: &mut Configuration,
+        call: &Call<'_>,
+    ) -> Result<(), Refusal> {
+        if self.fields.is_empty() {
+            return self.target.check(&self.configuration, call.around);
+        }
+        self.commit(original, call)
     }
 }
 

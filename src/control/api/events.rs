@@ -7,7 +7,7 @@ use super::super::fields::{EVENT, ROOM, filled};
 use super::change::{Call, Draft, Target, differences, merged, put_page, settable, take_page};
 use super::envelope::{Fault, Refusal, Success};
 use super::rooms::Update;
-use super::{Done, Published, stamp};
+use super::stamp;
 use crate::site::moment::Moment;
 use crate::time::Instant;
 
@@ -63,9 +63,9 @@ pub(super) fn list(configuration: &Configuration, room: &str) -> Result<Vec<Valu
         .collect())
 }
 
-pub(super) fn get(configuration: &Configuration, room: &str, id: &str) -> Result<Done, Refusal> {
+pub(super) fn get(configuration: &Configuration, room: &str, id: &str) -> Result<Success, Refusal> {
     let (_, event) = find(configuration, room, id)?;
-    Ok(Done::read(Value::Object(view(event, configuration))))
+    Ok(Success::of(Value::Object(view(event, configuration))))
 }
 
 /// The event with what it inherits filled in.
@@ -73,7 +73,7 @@ pub(super) fn details(
     configuration: &Configuration,
     room: &str,
     id: &str,
-) -> Result<Done, Refusal> {
+) -> Result<Success, Refusal> {
     let (room, event) = find(configuration, room, id)?;
     let mut details = view(event, configuration);
     let mut inherited = filled(ROOM, &room.declared);
@@ -93,7 +93,7 @@ pub(super) fn details(
     }
     // An event has no action of its own; the room's is all there is.
     details.insert("turnstile_action".into(), "log".into());
-    Ok(Done::read(Value::Object(details)))
+    Ok(Success::of(Value::Object(details)))
 }
 
 pub(super) fn create(
@@ -101,7 +101,7 @@ pub(super) fn create(
     call: &mut Call<'_>,
     room: &str,
     body: Declared,
-) -> Result<Done, Refusal> {
+) -> Result<Success, Refusal> {
     configuration.room(room).ok_or_else(Refusal::not_found)?;
     let mut declared = without_nulls(settable(body, READ_ONLY, &Declared::new())?)?;
     let mut draft = configuration.clone();
@@ -122,8 +122,8 @@ pub(super) fn create(
         action: "create",
         fields,
     };
-    let published = draft.commit(configuration, call)?;
-    done(configuration, (room, &id), odd, Some(published))
+    draft.commit(configuration, call)?;
+    done(configuration, (room, &id), odd)
 }
 
 pub(super) fn update(
@@ -132,7 +132,7 @@ pub(super) fn update(
     (room, id): (&str, &str),
     body: Declared,
     how: Update,
-) -> Result<Done, Refusal> {
+) -> Result<Success, Refusal> {
     let (_, event) = find(configuration, room, id)?;
     let mut sent = settable(body, READ_ONLY, &view(event, configuration))?;
     let mut draft = configuration.clone();
@@ -154,11 +154,8 @@ pub(super) fn update(
         action: "update",
         fields,
     };
-    if draft.is_the_same(call)? {
-        return done(configuration, (room, id), odd, None);
-    }
-    let published = draft.commit(configuration, call)?;
-    done(configuration, (room, id), odd, Some(published))
+    draft.commit_if_changed(configuration, call)?;
+    done(configuration, (room, id), odd)
 }
 
 pub(super) fn delete(
@@ -166,7 +163,7 @@ pub(super) fn delete(
     call: &Call<'_>,
     room: &str,
     id: &str,
-) -> Result<Done, Refusal> {
+) -> Result<Success, Refusal> {
     let (_, event) = find(configuration, room, id)?;
     let fields = differences(&event.declared, &Declared::new());
     let mut draft = configuration.clone();
@@ -180,11 +177,8 @@ pub(super) fn delete(
         action: "delete",
         fields,
     };
-    let published = draft.commit(configuration, call)?;
-    Ok(Done {
-        success: Success::of(json!({ "id": id })),
-        published: Some(published),
-    })
+    draft.commit(configuration, call)?;
+    Ok(Success::of(json!({ "id": id })))
 }
 
 fn find<'c>(
@@ -201,16 +195,12 @@ fn done(
     configuration: &Configuration,
     (room, id): (&str, &str),
     odd: Vec<String>,
-    published: Option<Box<Published>>,
-) -> Result<Done, Refusal> {
+) -> Result<Success, Refusal> {
     let (_, event) = find(configuration, room, id)?;
     let result = Value::Object(view(event, configuration));
-    Ok(Done {
-        success: Success {
-            messages: odd,
-            ..Success::of(result)
-        },
-        published,
+    Ok(Success {
+        messages: odd,
+        ..Success::of(result)
     })
 }
 

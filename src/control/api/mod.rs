@@ -26,13 +26,12 @@ pub use self::preview::PreviewQuery;
 pub use self::room_call::{Ask, MetricsCall, RoomCall, Sent};
 use self::rooms::Update;
 use self::route::Route;
-use super::access::{Access, Actor, Scope, is_id};
+use super::access::{Access, Actor, Scope};
 use super::compile::Surroundings;
 use super::configuration::{Configuration, Declared};
-use super::published::Published;
 use super::rate::Buckets;
 use crate::page::timestamp::iso8601;
-use crate::site::room::Room;
+use crate::site::room::{Room, RoomId, Site, is_id};
 use crate::site::timeline::Timeline;
 use crate::time::Instant;
 
@@ -62,10 +61,8 @@ pub struct Request {
 /// What the shell shall do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// To answer.
+    /// To answer. If the configuration has changed, it is stored and published before.
     Answer(Answer),
-    /// To store the configuration, which has changed, to publish what is made of it, and to answer.
-    Changed(Answer, Box<Published>),
     /// To ask the room.
     Room(Box<RoomCall>),
     /// To ask all rooms.
@@ -90,21 +87,6 @@ pub enum Outcome {
     },
 }
 
-/// What a call has come to.
-struct Done {
-    success: Success,
-    published: Option<Box<Published>>,
-}
-
-impl Done {
-    fn read(result: Value) -> Self {
-        Self {
-            success: Success::of(result),
-            published: None,
-        }
-    }
-}
-
 /// The time and chance of a call, and what is around it.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
@@ -116,6 +98,8 @@ pub struct Moment<'a> {
     pub around: Surroundings<'a>,
     /// The ids of the keys that sign passes, the one in use first.
     pub keys: &'a [String],
+    /// The site in force; none while nothing is published.
+    pub site: Option<&'a Site>,
 }
 
 /// Answers a request. Where the configuration changes, it has changed in `configuration`, and in
@@ -173,10 +157,11 @@ impl Access {
         request: &Request,
         now: Instant,
     ) -> Option<Answer> {
-        if self.preview(&request.path).is_some() {
-            return None;
-        }
-        let admitted = admit(self, buckets, request, now);
+        let admitted = if self.preview(&request.path).is_some() {
+            buckets.preview(now).map_err(Refusal::too_often)
+        } else {
+            admit(self, buckets, request, now).map(drop)
+        };
         admitted.err().map(Refusal::answer)
     }
 }
@@ -202,13 +187,7 @@ fn perform(
     } else {
         Update::Replace
     };
-    let listed = |list: Vec<Value>| {
-        let success = query::page(list, &request.query)?;
-        Ok(Done {
-            success,
-            published: None,
-        })
-    };
+    let listed = |list: Vec<Value>| query::page(list, &request.query);
     let done = match (route, method) {
         (Route::ZoneRooms, "GET") | (Route::AccountRooms, _) => {
             listed(rooms::list(configuration, now))
@@ -237,21 +216,20 @@ fn perform(
         (Route::Keys, _) => Ok(zone::keys(moment.keys)),
         (Route::OpenApi, _) => return Ok(Outcome::Answer(zone::openapi())),
         (Route::Preview, _) => return keep_preview(call, access, request, object()?),
-        (Route::Status(id), _) => return ask(configuration, call, id, Ask::Status),
-        (Route::Session(id, number), _) => return ask(configuration, call, id, Ask::End(number)),
-        (Route::Place(id, number), _) => return ask(configuration, call, id, Ask::Place(number)),
+        (Route::Status(id), _) => return ask(configuration, &moment, id, Ask::Status),
+        (Route::Session(id, number), _) => {
+            return ask(configuration, &moment, id, Ask::End(number));
+        }
+        (Route::Place(id, number), _) => {
+            return ask(configuration, &moment, id, Ask::Place(number));
+        }
         (Route::Series(id), _) => {
             let window = query::window(&request.query, now)?;
-            return ask(configuration, call, id, Ask::Series(window));
+            return ask(configuration, &moment, id, Ask::Series(window));
         }
-        (Route::Metrics, _) => return Ok(metrics(configuration, call)),
+        (Route::Metrics, _) => return Ok(metrics(configuration)),
     };
-    let done = done?;
-    let answer = done.success.answer();
-    Ok(match done.published {
-        Some(published) => Outcome::Changed(answer, published),
-        None => Outcome::Answer(answer),
-    })
+    Ok(Outcome::Answer(done?.answer()))
 }
 
 /// The body as JSON. Only what a form cannot send is read: then no page of another site makes a
@@ -275,29 +253,34 @@ fn body(request: &Request) -> Result<Value, Refusal> {
 
 fn ask(
     configuration: &Configuration,
-    call: &Call<'_>,
+    moment: &Moment<'_>,
     id: &str,
     ask: Ask,
 ) -> Result<Outcome, Refusal> {
     configuration.room(id).ok_or_else(Refusal::not_found)?;
-    let compiled = configuration.compile(call.around).ok();
-    let mut rooms = compiled
-        .into_iter()
-        .flat_map(|published| published.site.rooms);
-    let room = rooms.find(|room| room.id.as_str() == id);
-    let room = Timeline::new(&room.ok_or_else(Refusal::not_found)?);
-    let now = crate::site::moment::Moment::from_millis(call.now.as_millis());
+    let compiled;
+    let site = match moment.site {
+        Some(site) => site,
+        None => {
+            let published = configuration.compile(moment.around);
+            compiled = published.map_err(|_| Refusal::not_found())?.site;
+            &compiled
+        }
+    };
+    let room = site.rooms.iter().find(|room| room.id.as_str() == id);
+    let room = Timeline::new(room.ok_or_else(Refusal::not_found)?);
+    let now = crate::site::moment::Moment::from_millis(moment.now.as_millis());
     let room = Room::clone(room.at(now));
     Ok(Outcome::Room(Box::new(RoomCall { room, ask })))
 }
 
-fn metrics(configuration: &Configuration, call: &Call<'_>) -> Outcome {
-    let compiled = configuration.compile(call.around).ok();
-    let rooms = compiled
-        .into_iter()
-        .flat_map(|published| published.site.rooms);
+fn metrics(configuration: &Configuration) -> Outcome {
+    let rooms = configuration.rooms.iter().filter_map(|room| {
+        let name = room.declared.get("name")?.as_str()?;
+        Some((RoomId::read(&room.id)?, name.to_owned()))
+    });
     Outcome::Metrics(MetricsCall {
-        rooms: rooms.map(|room| (room.id, room.name)).collect(),
+        rooms: rooms.collect(),
     })
 }
 

@@ -3,7 +3,7 @@
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
-use super::envelope::{Fault, Refusal, Success};
+use super::envelope::{Refusal, Success};
 use crate::room::figures::query::Window;
 use crate::site::moment::Moment;
 use crate::time::{Instant, Span};
@@ -79,11 +79,5 @@ fn number(query: &str, name: &str, default: usize) -> Result<usize, Refusal> {
 }
 
 fn wrong(message: &str) -> Refusal {
-    let message = message.to_owned();
-    let fault = Fault {
-        code: 1002,
-        message,
-        source: None,
-    };
-    Refusal::invalid(vec![fault])
+    Refusal::new(400, 1002, message)
 }

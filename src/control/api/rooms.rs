@@ -6,7 +6,7 @@ use super::super::configuration::{Configuration, Declared, RoomEntry};
 use super::super::fields::{ROOM, filled};
 use super::change::{Call, Draft, Target, differences, merged, put_page, settable, take_page};
 use super::envelope::{Fault, Refusal, Success};
-use super::{Done, events, stamp};
+use super::{events, stamp};
 use crate::time::Instant;
 
 /// So many rooms a zone has at most.
@@ -44,16 +44,20 @@ pub(super) fn list(configuration: &Configuration, now: Instant) -> Vec<Value> {
         .collect()
 }
 
-pub(super) fn get(configuration: &Configuration, id: &str, now: Instant) -> Result<Done, Refusal> {
+pub(super) fn get(
+    configuration: &Configuration,
+    id: &str,
+    now: Instant,
+) -> Result<Success, Refusal> {
     let room = configuration.room(id).ok_or_else(Refusal::not_found)?;
-    Ok(Done::read(Value::Object(view(room, configuration, now))))
+    Ok(Success::of(Value::Object(view(room, configuration, now))))
 }
 
 pub(super) fn create(
     configuration: &mut Configuration,
     call: &mut Call<'_>,
     body: Declared,
-) -> Result<Done, Refusal> {
+) -> Result<Success, Refusal> {
     let mut declared = settable(body, READ_ONLY, &Declared::new())?;
     refuse_elsewhere(&declared)?;
     if configuration.rooms.len() >= MOST_ROOMS {
@@ -79,8 +83,8 @@ pub(super) fn create(
         action: "create",
         fields,
     };
-    let published = draft.commit(configuration, call)?;
-    done(configuration, &id, call, odd, Some(published))
+    draft.commit(configuration, call)?;
+    done(configuration, &id, call, odd)
 }
 
 /// How an update treats fields that it does not have.
@@ -98,7 +102,7 @@ pub(super) fn update(
     id: &str,
     body: Declared,
     how: Update,
-) -> Result<Done, Refusal> {
+) -> Result<Success, Refusal> {
     let room = configuration.room(id).ok_or_else(Refusal::not_found)?;
     let sent = settable(body, READ_ONLY, &view(room, configuration, call.now))?;
     refuse_elsewhere(&sent)?;
@@ -120,18 +124,15 @@ pub(super) fn update(
         action: "update",
         fields,
     };
-    if draft.is_the_same(call)? {
-        return done(configuration, id, call, odd, None);
-    }
-    let published = draft.commit(configuration, call)?;
-    done(configuration, id, call, odd, Some(published))
+    draft.commit_if_changed(configuration, call)?;
+    done(configuration, id, call, odd)
 }
 
 pub(super) fn delete(
     configuration: &mut Configuration,
     call: &Call<'_>,
     id: &str,
-) -> Result<Done, Refusal> {
+) -> Result<Success, Refusal> {
     let room = configuration.room(id).ok_or_else(Refusal::not_found)?;
     let fields = differences(&room.declared, &Declared::new());
     let mut draft = configuration.clone();
@@ -143,11 +144,8 @@ pub(super) fn delete(
         action: "delete",
         fields,
     };
-    let published = draft.commit(configuration, call)?;
-    Ok(Done {
-        success: Success::of(json!({ "id": id })),
-        published: Some(published),
-    })
+    draft.commit(configuration, call)?;
+    Ok(Success::of(json!({ "id": id })))
 }
 
 fn done(
@@ -155,16 +153,12 @@ fn done(
     id: &str,
     call: &Call<'_>,
     odd: Vec<String>,
-    published: Option<Box<super::Published>>,
-) -> Result<Done, Refusal> {
+) -> Result<Success, Refusal> {
     let room = configuration.room(id).ok_or_else(Refusal::not_found)?;
     let result = Value::Object(view(room, configuration, call.now));
-    Ok(Done {
-        success: Success {
-            messages: odd,
-            ..Success::of(result)
-        },
-        published,
+    Ok(Success {
+        messages: odd,
+        ..Success::of(result)
     })
 }
 

@@ -1,8 +1,9 @@
 //! The paths of the API, and what each of them can be asked.
 
-use super::super::access::{Access, is_id};
+use super::super::access::Access;
 use super::envelope::Refusal;
 use crate::room::number::TicketNumber;
+use crate::site::room::is_id;
 
 /// A call, by its path.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -6,7 +6,7 @@ use super::super::configuration::{Configuration, Declared, RuleEntry};
 use super::super::fields::{RULE, filled};
 use super::change::{Call, Draft, Target, differences, merged, settable};
 use super::envelope::{Fault, Refusal, Success};
-use super::{Done, stamp};
+use super::stamp;
 
 /// What only anteroom sets.
 const READ_ONLY: &[&str] = &["id", "version", "last_updated"];
@@ -20,10 +20,10 @@ fn view(rule: &RuleEntry) -> Declared {
     view
 }
 
-pub(super) fn get(configuration: &Configuration, room: &str) -> Result<Done, Refusal> {
+pub(super) fn get(configuration: &Configuration, room: &str) -> Result<Success, Refusal> {
     let room = configuration.room(room).ok_or_else(Refusal::not_found)?;
     let rules = room.rules.iter();
-    Ok(Done::read(
+    Ok(Success::of(
         rules.map(|rule| Value::Object(view(rule))).collect(),
     ))
 }
@@ -34,7 +34,7 @@ pub(super) fn append(
     call: &mut Call<'_>,
     room: &str,
     body: Value,
-) -> Result<Done, Refusal> {
+) -> Result<Success, Refusal> {
     let rules = &configuration
         .room(room)
         .ok_or_else(Refusal::not_found)?
@@ -59,19 +59,28 @@ pub(super) fn replace(
     call: &mut Call<'_>,
     room: &str,
     body: Value,
-) -> Result<Done, Refusal> {
+) -> Result<Success, Refusal> {
     let present = configuration.room(room).ok_or_else(Refusal::not_found)?;
     let mut left = present.rules.clone();
+    let sent = objects(body)?;
+    // Who is named is taken by nobody who only says the same.
+    let named: Vec<Option<RuleEntry>> = sent
+        .iter()
+        .map(|sent| {
+            let id = sent.get("id").and_then(Value::as_str)?;
+            let index = left.iter().position(|rule| rule.id == id)?;
+            Some(left.remove(index))
+        })
+        .collect();
     let mut rules = Vec::new();
-    for sent in objects(body)? {
-        let named = sent.get("id").and_then(Value::as_str);
-        let named = named.and_then(|id| left.iter().position(|rule| rule.id == id));
+    for (sent, named) in sent.into_iter().zip(named) {
         let plain = filled(RULE, &without_read_only(&sent));
-        let equal = || {
-            left.iter()
-                .position(|rule| filled(RULE, &rule.declared) == plain)
+        let mut equal = || {
+            let says_the_same = |rule: &RuleEntry| filled(RULE, &rule.declared) == plain;
+            let index = left.iter().position(says_the_same)?;
+            Some(left.remove(index))
         };
-        rules.push(match named.or_else(equal).map(|index| left.remove(index)) {
+        rules.push(match named.or_else(&mut equal) {
             Some(rule) => {
                 let declared = settable(sent, READ_ONLY, &view(&rule))?;
                 rewritten(rule, call, declared)
@@ -91,16 +100,8 @@ pub(super) fn update(
     call: &mut Call<'_>,
     (room, id): (&str, &str),
     mut body: Declared,
-) -> Result<Done, Refusal> {
-    let mut rules = configuration
-        .room(room)
-        .ok_or_else(Refusal::not_found)?
-        .rules
-        .clone();
-    let index = rules
-        .iter()
-        .position(|rule| rule.id == id)
-        .ok_or_else(Refusal::not_found)?;
+) -> Result<Success, Refusal> {
+    let (mut rules, index) = find(configuration, room, id)?;
     let position = body.remove("position");
     let rule = rules.remove(index);
     let sent = settable(body, READ_ONLY, &view(&rule))?;
@@ -124,18 +125,21 @@ pub(super) fn delete(
     call: &mut Call<'_>,
     room: &str,
     id: &str,
-) -> Result<Done, Refusal> {
-    let mut rules = configuration
-        .room(room)
-        .ok_or_else(Refusal::not_found)?
-        .rules
-        .clone();
-    let index = rules
-        .iter()
-        .position(|rule| rule.id == id)
-        .ok_or_else(Refusal::not_found)?;
+) -> Result<Success, Refusal> {
+    let (mut rules, index) = find(configuration, room, id)?;
     rules.remove(index);
     replace_with(configuration, call, Target::Rules(room, 0), rules)
+}
+
+/// The rules of a room, and which of them has the id.
+fn find(
+    configuration: &Configuration,
+    room: &str,
+    id: &str,
+) -> Result<(Vec<RuleEntry>, usize), Refusal> {
+    let room = configuration.room(room).ok_or_else(Refusal::not_found)?;
+    let index = room.rules.iter().position(|rule| rule.id == id);
+    Ok((room.rules.clone(), index.ok_or_else(Refusal::not_found)?))
 }
 
 /// Where a `position` puts a rule among the others.
@@ -189,7 +193,7 @@ fn replace_with(
     call: &Call<'_>,
     target: Target<'_>,
     rules: Vec<RuleEntry>,
-) -> Result<Done, Refusal> {
+) -> Result<Success, Refusal> {
     let (Target::Rules(room, _) | Target::Rule(room, _)) = target else {
         return Err(Refusal::not_found());
     };
@@ -210,12 +214,8 @@ fn replace_with(
         action: "update",
         fields,
     };
-    let published = draft.commit(configuration, call)?;
-    let all = get(configuration, room)?;
-    Ok(Done {
-        success: Success::of(all.success.result),
-        published: Some(published),
-    })
+    draft.commit(configuration, call)?;
+    get(configuration, room)
 }
 
 fn objects(body: Value) -> Result<Vec<Declared>, Refusal> {

@@ -4,9 +4,8 @@ use serde_json::{Value, json};
 
 use super::super::configuration::{Configuration, Declared, Settings};
 use super::super::fields::{SETTINGS, filled};
-use super::Done;
 use super::change::{Call, Draft, Target, differences, merged};
-use super::envelope::{Fault, Refusal};
+use super::envelope::{Fault, Refusal, Success};
 use super::rooms::Update;
 
 const BYPASS: &str = "search_engine_crawler_bypass";
@@ -16,8 +15,8 @@ fn view(configuration: &Configuration) -> Declared {
     Declared::from_iter([(BYPASS.to_owned(), bypass.into())])
 }
 
-pub(super) fn get(configuration: &Configuration) -> Done {
-    Done::read(json!(view(configuration)))
+pub(super) fn get(configuration: &Configuration) -> Success {
+    Success::of(json!(view(configuration)))
 }
 
 pub(super) fn update(
@@ -25,7 +24,7 @@ pub(super) fn update(
     call: &Call<'_>,
     body: Declared,
     how: Update,
-) -> Result<Done, Refusal> {
+) -> Result<Success, Refusal> {
     let mut faults = Vec::new();
     for (name, value) in &body {
         let wrong = match (name.as_str(), value) {
@@ -62,9 +61,6 @@ pub(super) fn update(
         action: "update",
         fields,
     };
-    let published = draft.commit(configuration, call)?;
-    Ok(Done {
-        published: Some(published),
-        ..get(configuration)
-    })
+    draft.commit(configuration, call)?;
+    Ok(get(configuration))
 }

@@ -60,6 +60,7 @@ impl Api {
             random: [self.calls; 32],
             around,
             keys: &keys,
+            site: None,
         };
         answer(
             &mut self.configuration,
@@ -74,9 +75,7 @@ impl Api {
     pub(super) fn call(&mut self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
         let request = request("w", method, path, body);
         match self.outcome(&request) {
-            Outcome::Answer(answer) | Outcome::Changed(answer, _) => {
-                (answer.status, serde_json::from_str(&answer.body).unwrap())
-            }
+            Outcome::Answer(answer) => (answer.status, serde_json::from_str(&answer.body).unwrap()),
             other => panic!("{other:?}"),
         }
     }

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::super::configuration::Configuration;
-use super::envelope::Answer;
-use super::{Done, stamp};
+use super::envelope::{Answer, Success};
+use super::stamp;
 
 /// `docs/openapi.json` without its white space; a test compares it with the code.
 const OPENAPI: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
@@ -28,15 +28,15 @@ pub(super) fn audit(configuration: &Configuration) -> Vec<Value> {
 }
 
 /// The running configuration as `rooms.toml` would declare it, and the pages that it names.
-pub(super) fn export(configuration: &Configuration) -> Done {
+pub(super) fn export(configuration: &Configuration) -> Success {
     let (toml, pages) = super::super::export::export(configuration);
-    Done::read(json!({ "version": configuration.version, "rooms_toml": toml, "templates": pages }))
+    Success::of(json!({ "version": configuration.version, "rooms_toml": toml, "templates": pages }))
 }
 
 /// The keys that verify passes, by id: the first of them signs.
-pub(super) fn keys(ids: &[String]) -> Done {
+pub(super) fn keys(ids: &[String]) -> Success {
     let keys = ids.iter().enumerate();
-    Done::read(
+    Success::of(
         keys.map(|(n, id)| json!({ "id": id, "signs": n == 0 }))
             .collect(),
     )

@@ -49,7 +49,7 @@ struct Stand {
 impl Stand {
     fn open(mut rows: Rows, life: u64) -> (Self, Effects) {
         let languages = languages();
-        let opened = Keeper::open(rows.clone(), embedded, life, around(&languages));
+        let opened = Keeper::open(rows.clone(), || Ok(embedded()), life, around(&languages));
         let (keeper, effects) = opened.unwrap();
         store(&mut rows, &effects);
         (Self { rows, keeper }, effects)
@@ -57,12 +57,14 @@ impl Stand {
 
     fn change(&mut self, change: impl FnOnce(&mut Configuration)) -> Result<Effects, Failure> {
         let languages = languages();
-        let (_, effects) =
-            self.keeper
-                .change(around(&languages), "rooms of the build", |configuration| {
-                    configuration.version += 1;
-                    change(configuration);
-                })?;
+        let (_, effects) = self.keeper.change(
+            around(&languages),
+            "rooms of the build",
+            |configuration, _| {
+                configuration.version += 1;
+                change(configuration);
+            },
+        )?;
         store(&mut self.rows, &effects);
         Ok(effects)
     }
@@ -95,7 +97,7 @@ fn before_the_first_change_nothing_is_published_or_stored() {
     let languages = languages();
     let looked = stand
         .keeper
-        .change(around(&languages), "", |configuration| {
+        .change(around(&languages), "", |configuration, _| {
             configuration.rooms.len()
         });
     assert_eq!(

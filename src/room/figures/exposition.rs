@@ -34,10 +34,8 @@ const fn gauge(name: &'static str, help: &'static str, read: fn(&Totals) -> u64)
 const fn counter(name: &'static str, help: &'static str, read: fn(&Totals) -> u64) -> Metric {
     let kind = "counter";
     Metric {
-        name,
         kind,
-        help,
-        read,
+        ..gauge(name, help, read)
     }
 }
 

@@ -17,8 +17,6 @@ pub const QUESTION: &str = "question ";
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// How it is.
-    Status,
     /// How it was.
     Series(Window),
     /// How it is, and everything since its object was started.
@@ -29,8 +27,6 @@ pub enum Question {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// To [`Question::Status`].
-    Status(Status),
     /// To [`Question::Series`].
     Series(Series),
     /// To [`Question::Totals`].

@@ -7,10 +7,6 @@ use crate::room::figures::recorder::Recorder;
 use crate::room::number::TicketNumber;
 use crate::room::policy::{Admits, Policy};
 use crate::room::position::Position;
-use crate::time::Span;
-
-/// A wait of a year is none that anybody would be told.
-const LONGEST_WAIT_MINUTES: f64 = 525_600.0;
 
 impl Ledger {
     /// The recorder of the room's figures.
@@ -62,19 +58,15 @@ impl Ledger {
     /// Notes the wait that a visitor with `ahead` others before them is told with the number.
     pub(super) fn foretell(&mut self, policy: &Policy, ahead: u32) {
         let told = self.throughput.told();
-        let pace = told.filter(|pace| pace.calls_per_hour > 0 && policy.admits == Admits::InOrder);
-        let minutes = pace.map(|pace| pace.minutes(u64::from(ahead) + 1));
-        if let Some(minutes) = minutes.filter(|minutes| *minutes < LONGEST_WAIT_MINUTES) {
-            let wait = Span::from_millis((minutes * 60_000.0) as u64);
+        let told = told.filter(|pace| pace.is_trusted() && policy.admits == Admits::InOrder);
+        if let Some(wait) = told.and_then(|pace| pace.span(u64::from(ahead) + 1)) {
             self.recorder.current().foretold.record(wait);
         }
     }
 
     /// Notes how many there are after a batch, and which sessions have ended in it.
     pub(super) fn note_levels(&mut self, policy: &Policy) {
-        let queued = self.waiters.present();
-        let queued = queued.saturating_add(self.expected_at_door());
-        self.recorder.level(self.book.active(), queued);
+        self.recorder.level(self.book.active(), self.in_line());
         let tally = self.recorder.current();
         tally.total_active_users = policy.total_active_users;
         tally.new_users_per_minute = policy.new_users_per_minute;

@@ -615,15 +615,18 @@ impl Ledger {
         }
     }
 
+    /// How many are in line, called ones included.
+    fn in_line(&self) -> u32 {
+        self.waiters
+            .present()
+            .saturating_add(self.expected_at_door())
+    }
+
     fn headline(&self, policy: &Policy) -> Headline {
         let queueing = !self.may_walk_in(policy);
-        let before = self
-            .waiters
-            .present()
-            .saturating_add(self.expected_at_door());
         Headline {
             queueing,
-            full: queueing && self.is_full(policy, before),
+            full: queueing && self.is_full(policy, self.in_line()),
             provisional: self.first_pass_is_provisional(policy),
             relays: self.load.relays(policy.relays),
             undrawn_from: self.book.lots.undrawn_from(),

@@ -72,9 +72,6 @@ impl Tally {
             let down = (to / WIDTH * WIDTH).max(up);
             sum += count(from, up) + count(down, to);
             (from, to) = (up / WIDTH, down / WIDTH);
-            if down == up {
-                break;
-            }
         }
         u32::try_from(sum).unwrap_or(u32::MAX)
     }

@@ -4,7 +4,7 @@
 //! taken by calls, of those who come and of those who do not, so calls of present visitors are
 //! counted and not admissions; and meanwhile some of those ahead leave the line. With `c` calls a
 //! minute and a share `d` of the line that leaves in a minute, `x` people ahead are gone after
-//! `ln(1 + x d / c) / d` minutes ([`Pace::wait`]).
+//! `ln(1 + x d / c) / d` minutes ([`Pace::minutes`]).
 //!
 //! All of it is integers: equal histories make equal ledgers.
 
@@ -173,8 +173,12 @@ impl Throughput {
         called: u32,
         now: Instant,
     ) -> Option<Pace> {
-        self.told = None;
-        let measured = self.measure(policy, now)?;
+        let measured = self.measure(policy, now);
+        self.told = measured.map(|measured| self.tell(measured, points, called, now));
+        self.told
+    }
+
+    fn tell(&mut self, measured: Pace, points: &[Ahead], called: u32, now: Instant) -> Pace {
         let line = points.last().map_or(0, |point| point.1);
         let line = u64::from(line.saturating_add(called)).max(1);
         let fastest = self.fastest.map_or(measured, |fastest| {
@@ -182,12 +186,11 @@ impl Throughput {
         });
         self.fastest = Some(fastest);
         self.tracers.note(&measured, points, called, now);
-        self.told = Some(Pace {
+        Pace {
             slowed: fastest.slowed,
             error_per_mille: self.tracers.error_per_mille(now),
             ..measured
-        });
-        self.told
+        }
     }
 
     /// The pace as it was told last.

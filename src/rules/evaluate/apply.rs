@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
+use super::source::integer;
 use super::{Asked, Evaluation, Scalar, length};
 use crate::rules::address::mask;
 use crate::rules::expression::Value;
@@ -29,14 +30,13 @@ impl<'a> Evaluation<'a> {
         first: &'a Value,
         others: &'a [Value],
     ) -> Asked<Option<Scalar<'a>>> {
-        let integer = |count: usize| Scalar::Integer(i64::try_from(count).unwrap_or(i64::MAX));
         match function {
             Function::Len => {
                 if is_list(first) {
-                    return Ok(self.list(first)?.map(|list| integer(list.len())));
+                    return Ok(self.list(first)?.map(|list| integer(list.len() as u64)));
                 }
                 let text = self.scalar(first)?.and_then(into_text);
-                Ok(text.map(|text| integer(text.len())))
+                Ok(text.map(|text| integer(text.len() as u64)))
             }
             Function::Join => {
                 let (Some(list), [Value::Text(separator)]) = (self.list(first)?, others) else {
@@ -123,9 +123,7 @@ impl<'a> Evaluation<'a> {
             (Function::EndsWith, [Value::Text(end)]) => {
                 Some(Scalar::Boolean(text.ends_with(end.as_str())))
             }
-            (Function::Len, _) => Some(Scalar::Integer(
-                i64::try_from(text.len()).unwrap_or(i64::MAX),
-            )),
+            (Function::Len, _) => Some(integer(text.len() as u64)),
             (Function::Concat, others) => self.concat(text, others)?,
             (Function::RegexReplace, [Value::Pattern(pattern), Value::Replacement(with)]) => {
                 self.spend(length(pattern.cost(&text)))?;

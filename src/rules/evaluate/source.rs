@@ -34,7 +34,7 @@ impl<'a> Evaluation<'a> {
     /// A field that is one value.
     pub(super) fn field(&'a self, field: &'a Field, slots: Slots) -> Asked<Option<Scalar<'a>>> {
         let [slot, second] = slots;
-        let target = self.facts.target();
+        let target = self.target;
         let text: Cow<'a, str> = match field.source {
             Source::Address => return Ok(self.client(slot).map(Scalar::Address)),
             Source::Https => return Ok(Some(Scalar::Boolean(target.https))),
@@ -87,7 +87,7 @@ impl<'a> Evaluation<'a> {
         field: &'a Field,
         [slot, _]: Slots,
     ) -> Asked<Option<Vec<Scalar<'a>>>> {
-        let query = self.facts.target().query;
+        let query = self.target.query;
         if matches!(field.source, Source::ArgumentNames | Source::ArgumentValues) {
             self.spend(length(query.len()))?;
         }
@@ -116,7 +116,7 @@ impl<'a> Evaluation<'a> {
                 texts(cookies(header, key))
             }
             Source::Arguments => {
-                let query = self.facts.target().query;
+                let query = self.target.query;
                 self.spend(length(query.len()))?;
                 let named = arguments(query).filter(|(name, _)| *name == key);
                 texts(named.map(|(_, value)| value))
@@ -146,6 +146,6 @@ fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<Scalar<'a>> {
     texts.map(|text| Scalar::Text(text.into())).collect()
 }
 
-fn integer(number: u64) -> Scalar<'static> {
+pub(super) fn integer(number: u64) -> Scalar<'static> {
     Scalar::Integer(i64::try_from(number).unwrap_or(i64::MAX))
 }

@@ -93,12 +93,8 @@ fn typed_call(
     }
     let (least, most) = counts(function);
     if others.len() + 1 < least {
-        let message = format!("{}() takes {least} arguments or more", function.name());
-        let message = if least == most {
-            format!("{}() takes {least} arguments", function.name())
-        } else {
-            message
-        };
+        let more = if least == most { "" } else { " or more" };
+        let message = format!("{}() takes {least} arguments{more}", function.name());
         return Err(Slip::new(end, message));
     }
     if let Some(over) = others.get(most - 1) {

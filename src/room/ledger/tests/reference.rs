@@ -8,7 +8,7 @@
 //! - An admission counts for 60 seconds, and for less than a tenth of a second longer.
 //! - The time at which a number was called is known to a second, so its place may be over up to a
 //!   second early. While nobody could be heard no place is lost, so it may be kept for as much longer.
-//! - A place at the door is held for at least 5 seconds and at most 95 after the visitor has asked.
+//! - A place at the door is held for at least 10 seconds and at most 95 after the visitor has asked.
 
 use super::*;
 use crate::room::position::Position;
@@ -16,7 +16,7 @@ use crate::room::position::Position;
 const MINUTE: Span = Span::from_secs(60);
 const COUNTS_LONGER: Span = Span::from_millis(100);
 const TICKET_MEMORY: Span = Span::from_secs(120);
-const HELD_AT_LEAST: Span = Span::from_secs(5);
+const HELD_AT_LEAST: Span = Span::from_secs(10);
 const HELD_AT_MOST: Span = Span::from_secs(95);
 const CALL_KNOWN_TO: Span = Span::from_secs(1);
 
