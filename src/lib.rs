@@ -2,6 +2,7 @@
 //!
 //! The folders stand in the order in which a request travels; `ARCHITECTURE.md` has the map.
 
+pub mod atlas;
 pub mod gate;
 pub mod origin;
 pub mod packed;
