@@ -8,3 +8,4 @@ pub mod anycast;
 pub mod cloud;
 pub mod place;
 pub mod ranges;
+pub mod region_places;
