@@ -13,10 +13,15 @@ mod page {
     pub mod texts;
 }
 
+#[allow(dead_code, unreachable_pub, unused_imports)]
+#[path = "src/rules/mod.rs"]
+mod rules;
+
 #[allow(dead_code, unreachable_pub)]
 #[path = "src/site/mod.rs"]
 mod site;
 
+use serde_json::Value;
 use site::room::Site;
 
 /// A fault, for the operator to read.
@@ -33,26 +38,33 @@ fn main() {
 
 fn pack() -> Result<(), Failure> {
     println!("cargo::rerun-if-changed=src/page");
+    println!("cargo::rerun-if-changed=src/rules");
     println!("cargo::rerun-if-changed=src/site");
     println!("cargo::rerun-if-changed=templates");
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let site = read_site(&root)?;
+    let (declaration, site) = read_site(&root)?;
     check_templates(&root, &site)?;
     fs::write(out.join("page.rs"), pack_page(&root)?)?;
+    fs::write(out.join("declaration.json"), declaration.to_string())?;
+    println!("cargo::rerun-if-changed=docs/openapi.json");
+    let openapi: Value =
+        serde_json::from_str(&fs::read_to_string(root.join("docs/openapi.json"))?)?;
+    fs::write(out.join("openapi.json"), openapi.to_string())?;
     fs::write(out.join("site.json"), serde_json::to_string(&site)?)?;
     fs::write(out.join("templates.rs"), page_sources(&root, &site)?)?;
     Ok(())
 }
 
-/// Reads and checks the rooms: `rooms.toml`, or the file that `ANTEROOM_ROOMS` names.
-fn read_site(root: &Path) -> Result<Site, Failure> {
+/// Reads and checks the rooms: `rooms.toml`, or the file that `ANTEROOM_ROOMS` names. Gives them as they
+/// are declared too, with international names in punycode: the Worker has no tables for those.
+fn read_site(root: &Path) -> Result<(Value, Site), Failure> {
     println!("cargo::rerun-if-env-changed=ANTEROOM_ROOMS");
     let file = root.join(env::var_os("ANTEROOM_ROOMS").unwrap_or_else(|| "rooms.toml".into()));
     println!("cargo::rerun-if-changed={}", file.display());
     let named = |fault: &dyn error::Error| format!("{}: {fault}", file.display());
     let text = fs::read_to_string(&file).map_err(|fault| named(&fault))?;
-    let declaration = toml::from_str(&text).map_err(|fault| named(&fault))?;
+    let mut declaration = toml::from_str(&text).map_err(|fault| named(&fault))?;
     let languages = languages(root);
     let to_ascii = |name: &str| idna::domain_to_ascii(name).ok();
     let is_public_suffix = |name: &str| psl::suffix_str(name) == Some(name);
@@ -64,8 +76,30 @@ fn read_site(root: &Path) -> Result<Site, Failure> {
         names,
         languages: &languages,
     };
-    Ok(site::validate(&declaration, context)
-        .map_err(|faults| format!("{} has faults:\n{faults}", file.display()))?)
+    let site = site::validate(&declaration, context)
+        .map_err(|faults| format!("{} has faults:\n{faults}", file.display()))?;
+    names_in_punycode(&mut declaration);
+    Ok((declaration, site))
+}
+
+/// Writes every `host` and every origin with ASCII letters alone.
+fn names_in_punycode(value: &mut Value) {
+    let Value::Object(map) = value else {
+        if let Value::Array(list) = value {
+            list.iter_mut().for_each(names_in_punycode);
+        }
+        return;
+    };
+    for (name, value) in map {
+        match (name.as_str(), value) {
+            ("host", Value::String(host)) if !host.is_ascii() => {
+                if let Ok(ascii) = idna::domain_to_ascii(host) {
+                    *host = ascii;
+                }
+            }
+            (_, value) => names_in_punycode(value),
+        }
+    }
 }
 
 /// The languages of the page: the names of the files in `templates/languages`.

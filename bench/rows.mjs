@@ -95,6 +95,8 @@ export const ROWS = [
   },
   { name: "uncovered", host: "elsewhere.test", goal: 0.92, check: passes },
   { name: "admitted", host: "open.test", cookie: admitted, like: "pass_through_cookie", goal: 0.92, check: passes },
+  // Beside the same request to a room without rules.
+  { name: "admitted_50_rules", host: "ruled.test", cookie: admitted, like: "admitted", goal: 0.95, check: passes },
   { name: "newcomer_admitted", host: "open.test", goal: 0.5, check: getsPass },
   {
     name: "newcomer_queued",

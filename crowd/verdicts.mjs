@@ -56,7 +56,8 @@ function decisions(record, limits, site) {
       `at most ${seen.active} valid passes at once ${of(limits.active)}`,
       `at most ${seen.minute} admissions within 60 s ${of(limits.minute)}`,
       ...(site ? [`at most ${site.sessions} sessions at once by the site's own count`] : []),
-      `${seen.inversions.toFixed(1)} of 1,000 admissions came after a later number's, called but slower`,
+      `of 1,000 admissions ${(seen.total ? (1000 * seen.overtaken.length) / seen.total : 0).toFixed(1)} overtook an earlier number that asked in time`,
+      `${seen.inversions.toFixed(1)} of 1,000 came after a later number's: called, but slower, or with a slot kept at the door`,
       ...Object.entries(faults).map(([kind, count]) => `WRONG: ${kind}: ${count}`),
     ],
   };

@@ -16,6 +16,9 @@ crate_version() {
 worker_build_dir=$cache/worker-build-$(crate_version worker)
 wasm_bindgen_dir=$cache/wasm-bindgen-cli-$(crate_version wasm-bindgen)
 
+# The Python of the API's clients, see setup.sh.
+clients_dir=$cache/clients-$(sha256sum tests/clients/requirements.txt | cut -c 1-16)
+
 # wrangler needs a newer Node than Debian's, so npm brings one. It is found first from here on.
 PATH=$root/node_modules/.bin:$PATH
 

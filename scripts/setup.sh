@@ -5,6 +5,7 @@
 #   scripts/setup.sh             for the Worker: Rust, its tools, the npm packages
 #   scripts/setup.sh --browser   for the tests too: Chromium and fonts for the screenshots
 #   scripts/setup.sh --bench     for the benchmark too: wrk
+#   scripts/setup.sh --clients   for the long tests too: clients of the API in Python
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -78,11 +79,24 @@ debian_packages() {
     fi
 }
 
+# An environment with the packages of tests/clients/requirements.txt, keyed by that file.
+clients() {
+    local marker=$clients_dir/complete
+    if [[ ! -f $marker ]]; then
+        python3 -m venv --clear "$clients_dir"
+        "$clients_dir/bin/pip" install --quiet --disable-pip-version-check -r tests/clients/requirements.txt
+        touch "$marker"
+    fi
+    echo "$clients_dir"
+}
+
 debian=()
+with_clients=
 case ${1-} in
 '') ;;
 --browser) debian=("${browser_packages[@]}") ;;
 --bench) debian=(wrk) ;;
+--clients) with_clients=1 ;;
 *)
     echo "setup: unknown argument $1" >&2
     exit 2
@@ -100,6 +114,10 @@ step 'worker-build' cargo_tool "$worker_build_dir" worker-build "worker-build@$(
 step 'wasm-bindgen' cargo_tool "$wasm_bindgen_dir" wasm-bindgen-test-runner \
     "wasm-bindgen-cli@$(crate_version wasm-bindgen)" \
     --no-default-features --bin wasm-bindgen --bin wasm-bindgen-test-runner
+if [[ $with_clients ]]; then
+    require python3 'On Debian: apt-get install python3-venv.'
+    step 'Clients in Python' clients
+fi
 if ((${#debian[@]})); then
     step 'Debian packages' debian_packages "${debian[@]}"
 fi

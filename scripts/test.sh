@@ -104,7 +104,7 @@ count_rust
 run 'Tests of the scripts' node_tests 'tests/*.test.mjs' 'tests/{crowd,chaos}/*.test.mjs'
 count_node
 run 'The Worker of the end-to-end tests' test_worker
-run 'Tests, end to end' node_tests 'tests/{e2e,security}/**/*.test.mjs'
+run 'Tests, end to end' node_tests 'tests/{e2e,security,clients}/**/*.test.mjs'
 count_node
 run 'The Worker of the demo' scripts/build-worker.sh
 run 'Tests, browser' node_tests 'tests/browser/**/*.test.mjs'
@@ -116,6 +116,8 @@ if [[ $all ]]; then
     run 'The Worker of the release before' previous_worker
     grep --quiet '^SKIPPED' "$log" && skipped=' Skipped: the tests with the release before.'
     run 'The Worker with changed settings' changed_worker
+    run 'Clients in Python' scripts/setup.sh --clients
+    export ANTEROOM_CLIENTS=$clients_dir
     run 'Tests that take longer' node_tests 'tests/long/*.test.mjs'
     count_node
     run 'Chaos' node chaos/run.mjs

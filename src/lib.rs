@@ -3,11 +3,14 @@
 //! The folders stand in the order in which a request travels; `ARCHITECTURE.md` has the map.
 
 pub mod atlas;
+pub mod control;
 pub mod gate;
+pub mod log;
 pub mod origin;
 pub mod packed;
 pub mod page;
 pub mod room;
+pub mod rules;
 pub mod site;
 pub mod time;
 

@@ -13,6 +13,17 @@ pub fn site() -> Result<Site, serde_json::Error> {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/site.json")))
 }
 
+/// The same as it was declared, with international host names in punycode: JSON.
+pub const DECLARATION: &str = include_str!(concat!(env!("OUT_DIR"), "/declaration.json"));
+
+/// [`DECLARATION`], read.
+///
+/// # Errors
+/// None of a build that ran through.
+pub fn declaration() -> Result<serde_json::Value, serde_json::Error> {
+    serde_json::from_str(DECLARATION)
+}
+
 /// The sources of the pages that rooms have as their `custom_page_html`, each under its name.
 pub fn pages() -> impl Iterator<Item = (&'static str, &'static str)> {
     PAGES.iter().copied()

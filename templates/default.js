@@ -95,6 +95,7 @@ const update = (room) => {
   show("explanation", state.explanation);
   const notice = room.placeLapsed ? texts.placeLapsed : room.sessionOver ? texts.sessionOver : "";
   if (notice) show("notice", notice);
+  show("message", room.message);
   at("place").hidden = !place && !(room.isRandomQueue && room.state === "queueing");
   at("label").hidden = !place;
   show("position", place);

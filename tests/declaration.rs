@@ -255,8 +255,8 @@ fn single_faults_read_well() {
             "turnstile_mode: Turnstile is not built yet; it can only be off",
         ),
         (
-            json!({ "turnstile_action": "log" }),
-            "turnstile_action: Turnstile is not built yet",
+            json!({ "turnstile_action": "infinite_queue" }),
+            "turnstile_action: Turnstile is not built yet; it can only be log",
         ),
         (
             json!({ "session_max_minutes": 4 }),
@@ -267,8 +267,8 @@ fn single_faults_read_well() {
             "queueing_method: must be one of fifo, random, passthrough, reject, not \"FIFO\"; did you mean fifo?",
         ),
         (
-            json!({ "rules": [] }),
-            "rules: bypass rules are not built yet",
+            json!({ "search_engine_crawler_bypass": true }),
+            "search_engine_crawler_bypass: is the whole site's: write it above the rooms",
         ),
         (
             json!({ "created_on": "x" }),

@@ -160,3 +160,32 @@ fn every_status_is_described_and_no_other() {
         .collect();
     assert_eq!(described, said);
 }
+
+/// Every call that `openapi.json` describes, and every field of what is sent and answered.
+#[test]
+fn every_call_and_field_of_the_api_is_described() {
+    let page = fs::read_to_string(root().join("docs/api.md")).unwrap();
+    let document = fs::read_to_string(root().join("docs/openapi.json")).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    for (path, calls) in document["paths"].as_object().unwrap() {
+        for method in calls.as_object().unwrap().keys() {
+            let call = format!("| `{} {path}` |", method.to_uppercase());
+            assert!(method == "parameters" || page.contains(&call), "{call}");
+        }
+    }
+    let parts = [
+        ("Room", "## Fields of a room"),
+        ("Event", "## Fields of an event"),
+        ("Rule", "## Fields of a rule"),
+        ("Settings", "## Fields of a rule"),
+        ("Status", "## Status"),
+    ];
+    for (schema, heading) in parts {
+        let part = page.split(heading).nth(1).unwrap();
+        let part = part.split("\n## ").next().unwrap();
+        let fields = &document["components"]["schemas"][schema]["properties"];
+        for field in fields.as_object().unwrap().keys() {
+            assert!(part.contains(&format!("`{field}`")), "{schema}.{field}");
+        }
+    }
+}

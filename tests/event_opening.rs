@@ -229,6 +229,7 @@ fn asks<'a>(
     Request {
         room,
         intent: Intent::Poll,
+        bypassed: false,
         is_listed_origin: false,
         visitor,
         snapshot,

@@ -93,7 +93,10 @@ fn every_rule_has_its_fault() {
             json!({ "queue_all": true }),
             "queue_all: is the room's alone: an event cannot override it",
         ),
-        (json!({ "id": "x" }), "id: is read-only: anteroom sets it"),
+        (
+            json!({ "id": "x" }),
+            "id: must be 32 lower-case hexadecimal digits",
+        ),
         (
             json!({ "turnstile_mode": "invisible" }),
             "turnstile_mode: Turnstile is not built yet; it can only be off",
@@ -160,9 +163,7 @@ fn at(room: &Room, seconds: i64) -> Room {
     } else {
         START + span
     };
-    Timeline::new(room)
-        .at(Moment::from_millis(now.as_millis()))
-        .clone()
+    Room::clone(Timeline::new(room).at(Moment::from_millis(now.as_millis())))
 }
 
 #[test]

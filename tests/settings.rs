@@ -5,16 +5,18 @@
 
 mod common;
 
-use anteroom::site::fields::{COOKIE_ATTRIBUTES, EVENT, Fields, ROOM, ROUTE, SITE};
+use anteroom::site::fields::{COOKIE_ATTRIBUTES, EVENT, Fields, IP_LIST, ROOM, ROUTE, RULE, SITE};
 use serde_json::{Value, json};
 
 const PAGE: &str = include_str!("../docs/settings.md");
-const PARTS: [(&str, &Fields); 5] = [
+const PARTS: [(&str, &Fields); 7] = [
     ("## The site", &SITE),
     ("## A room", &ROOM),
     ("## An additional route", &ROUTE),
     ("## Cookie attributes", &COOKIE_ATTRIBUTES),
     ("## An event", &EVENT),
+    ("## A rule", &RULE),
+    ("## A list of addresses", &IP_LIST),
 ];
 
 #[test]

@@ -85,6 +85,7 @@ fn messages_keep_numbers_beyond_32_bits() {
         number: TicketNumber::MAX,
         incarnation: Incarnation::new(u64::MAX),
         last_poll: NOW,
+        joined: None,
     };
     let text = serde_json::to_string(&Request::of(claim)).unwrap();
     let read: Request = serde_json::from_str(&text).unwrap();

@@ -3,20 +3,21 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use anteroom::room::wait::Promise;
+use anteroom::time::Span;
+
+use crate::order::{Inversions, Order};
 use crate::scenario::Scenario;
 
 /// Errors of a told wait count while at least so much is left: what is told in minutes cannot be
 /// right to the second.
 const JUDGED_WAIT_MS: u32 = 60_000;
 
-/// One who stands at the door is expected to ask again within so much.
-const AT_DOOR_MS: u32 = 5_000;
-
 /// What was told to an observed visitor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Told {
-    pub(crate) at: u32,
-    pub(crate) wait_ms: Option<u32>,
+    at: u32,
+    promise: Option<Promise>,
 }
 
 /// A told wait and what it came to, in milliseconds.
@@ -24,6 +25,8 @@ pub(crate) struct Told {
 pub(crate) struct Compared {
     pub(crate) told: u32,
     pub(crate) true_wait: u32,
+    /// Whether it lies between the least and the most that was told.
+    is_within: bool,
 }
 
 /// The state of the world at one second.
@@ -53,12 +56,7 @@ pub(crate) struct Judge {
     in_window: u32,
     most_in_window: u32,
     violations: u64,
-    /// Every admission from the line in its order.
-    admissions: Vec<u32>,
-    door: BTreeMap<u32, u32>,
-    /// The latest admissions, without those that a later one of a higher number follows.
-    highest: VecDeque<(u32, u32)>,
-    overtaken_at_door: u64,
+    pub(crate) order: Order,
     pub(crate) observed: BTreeMap<u32, Vec<Told>>,
     pub(crate) compared: Vec<Compared>,
     rises: u64,
@@ -94,12 +92,12 @@ pub(crate) struct Verdict {
     pub(crate) slots_used: Option<f64>,
     /// The same for the limit that binds at the moment.
     pub(crate) limit_used: Option<f64>,
-    /// Of 1,000 admissions, so many came before an earlier number that came later.
-    pub(crate) inversions: f64,
-    /// For 1,000 admissions, so many who stood at the door and asked in time were overtaken.
-    pub(crate) door_inversions: f64,
+    /// Who came in after a later number.
+    pub(crate) inversions: Inversions,
     /// Median and 90th percentile of the relative error of told waits.
     pub(crate) error: Option<(f64, f64)>,
+    /// Of the waits that were told, so many lay within the range that was told.
+    pub(crate) within: f64,
     /// Of told waits, so many were "no estimate".
     pub(crate) untold: f64,
     /// Of 1,000 visitors, so many saw their wait rise.
@@ -123,10 +121,7 @@ impl Judge {
             in_window: 0,
             most_in_window: 0,
             violations: 0,
-            admissions: Vec::new(),
-            door: BTreeMap::new(),
-            highest: VecDeque::new(),
-            overtaken_at_door: 0,
+            order: Order::new(scenario.room.poll_far_seconds),
             observed: BTreeMap::new(),
             compared: Vec::new(),
             rises: 0,
@@ -167,44 +162,32 @@ impl Judge {
             self.walked_in += 1;
             return;
         };
-        self.admissions.push(number);
         self.waits_ms.push(waited_ms);
-        self.door.remove(&number);
-        while self
-            .highest
-            .back()
-            .is_some_and(|(_, highest)| *highest < number)
-        {
-            self.highest.pop_back();
-        }
-        self.highest.push_back((now, number));
-        while self
-            .highest
-            .front()
-            .is_some_and(|(at, _)| at + AT_DOOR_MS < now)
-        {
-            self.highest.pop_front();
-        }
         self.compare(number, now);
-    }
-
-    /// `number` has asked at the door and not got in. If they have asked before, in time, and a later
-    /// number has got in since, they were overtaken.
-    pub(crate) fn at_door(&mut self, number: u32, now: u32) {
-        if let Some(asked) = self.door.insert(number, now)
-            && asked + AT_DOOR_MS > now
-        {
-            let since = self.highest.partition_point(|(at, _)| *at <= asked);
-            let highest = self.highest.get(since).map_or(0, |(_, number)| *number);
-            self.overtaken_at_door += u64::from(highest > number);
-        }
     }
 
     /// A visitor has gone without having been in.
     pub(crate) fn left_line(&mut self, number: u32) {
         self.gone += 1;
-        self.door.remove(&number);
+        self.order.left(number);
         self.observed.remove(&number);
+    }
+
+    /// An observed visitor asks, and `tell` says what they are told, given what they were told last and
+    /// how long ago.
+    pub(crate) fn told(
+        &mut self,
+        number: u32,
+        now: u32,
+        tell: impl FnOnce(Option<(Promise, Span)>) -> Option<Promise>,
+    ) {
+        let told = self.observed.entry(number).or_default();
+        let earlier = told.last().and_then(|last| {
+            let ago = Span::from_millis((now - last.at).into());
+            last.promise.map(|promise| (promise, ago))
+        });
+        let promise = tell(earlier);
+        told.push(Told { at: now, promise });
     }
 
     fn compare(&mut self, number: u32, now: u32) {
@@ -212,20 +195,27 @@ impl Judge {
             return;
         };
         self.observed_admitted += 1;
-        let known: Vec<_> = told.iter().filter_map(|told| told.wait_ms).collect();
-        self.rises += u64::from(!known.is_sorted_by(|earlier, later| earlier >= later));
+        let known = told.iter().filter_map(|told| told.promise);
+        let minutes: Vec<_> = known
+            .map(|told| told.likely.as_secs().div_ceil(60))
+            .collect();
+        self.rises += u64::from(!minutes.is_sorted_by(|earlier, later| earlier >= later));
         for told in told {
             let true_wait = now - told.at;
             if told.at < self.queueing_since.unwrap_or(0) + 120_000 || true_wait < JUDGED_WAIT_MS {
                 continue;
             }
-            match told.wait_ms {
-                Some(wait) => self.compared.push(Compared {
-                    told: wait,
-                    true_wait,
-                }),
-                None => self.no_estimate += 1,
-            }
+            let Some(promise) = told.promise else {
+                self.no_estimate += 1;
+                continue;
+            };
+            let wait = promise.wait();
+            let truth = Span::from_millis(true_wait.into());
+            self.compared.push(Compared {
+                told: wait.likely.as_millis() as u32,
+                true_wait,
+                is_within: (wait.least..=wait.most).contains(&truth),
+            });
         }
     }
 
@@ -248,13 +238,6 @@ impl Judge {
 
     /// Sums it up.
     pub(crate) fn verdict(&mut self) -> Verdict {
-        let mut later = u32::MAX;
-        let mut inverted = 0_u64;
-        for number in self.admissions.iter().rev() {
-            inverted += u64::from(later < *number);
-            later = later.min(*number);
-        }
-        let per_thousand = |count: u64, of: usize| 1000.0 * count as f64 / of.max(1) as f64;
         let mut errors: Vec<f64> = self.compared.iter().map(Compared::error).collect();
         errors.sort_by(f64::total_cmp);
         self.waits_ms.sort_unstable();
@@ -272,9 +255,10 @@ impl Judge {
             violations: self.violations,
             slots_used: share(used.slots),
             limit_used: share(used.binding),
-            inversions: per_thousand(inverted, self.admissions.len()),
-            door_inversions: per_thousand(self.overtaken_at_door, self.admissions.len()),
+            inversions: self.order.inversions(),
             error: quantile(&errors, 0.5).zip(quantile(&errors, 0.9)),
+            within: self.compared.iter().filter(|told| told.is_within).count() as f64
+                / self.compared.len().max(1) as f64,
             untold: self.no_estimate as f64 / told.max(1.0),
             rises: 1000.0 * self.rises as f64 / (self.observed_admitted.max(1)) as f64,
             waits: wait(0.5)

@@ -9,7 +9,9 @@ mod calendar;
 mod crowd;
 mod judge;
 mod network;
+mod order;
 mod plot;
+mod relays;
 mod report;
 mod scenario;
 mod table;
@@ -42,6 +44,9 @@ struct Options {
     /// Instead of the scenario's session_seconds.
     #[arg(long)]
     session: Option<u32>,
+    /// Instead of the scenario's visitors; bots are left as they are.
+    #[arg(long)]
+    visitors: Option<u32>,
     /// Instead of the scenario's seed.
     #[arg(long)]
     seed: Option<u64>,
@@ -89,6 +94,9 @@ impl Options {
             .unwrap_or(visitors.gone_while_waiting);
         visitors.stay_seconds = self.stay.unwrap_or(visitors.stay_seconds);
         visitors.leave_share = self.leave.unwrap_or(visitors.leave_share);
+        if let Some(visitors) = self.visitors {
+            scenario.scale(visitors);
+        }
         scenario.check()?;
         Ok(scenario)
     }

@@ -3,13 +3,20 @@
 
 use std::sync::Arc;
 
+use anteroom::room::message::{Request, VERSION};
 use anteroom::room::snapshot::Snapshot;
+use anteroom::time::Span;
 use fastrand::Rng;
 
+use crate::relays::Relays;
 use crate::scenario::{Network, Outage};
+use crate::world::{Event, START};
 
 /// Isolates renew their snapshot so often.
 const REFRESH_MS: u32 = 1000;
+
+/// What an edge wants to hear of a relay: the answer to a message, or, if none, a snapshot.
+type Owed = Option<Event>;
 
 /// One PoP.
 #[derive(Debug)]
@@ -18,8 +25,6 @@ struct Pop {
     next_refresh: u32,
     known: Option<Arc<Snapshot>>,
     coming: Option<(u32, Arc<Snapshot>)>,
-    /// Messages of visitors in the present second.
-    messages: u32,
 }
 
 /// All PoPs.
@@ -28,8 +33,11 @@ pub(crate) struct Edges {
     pops: Vec<Pop>,
     settings: Network,
     outage: Option<(u32, u32)>,
-    /// The messages of the present second that were sent to the room, and the most to any relay.
-    pub(crate) direct: u32,
+    pub(crate) relays: Relays<Owed>,
+    /// The messages that the room has heard in the present second.
+    heard: u32,
+    /// Messages of edges to the room since its last batch.
+    direct: u32,
 }
 
 impl Edges {
@@ -41,7 +49,6 @@ impl Edges {
             next_refresh: rng.u32(0..REFRESH_MS),
             known: None,
             coming: None,
-            messages: 0,
         });
         Self {
             pops: pops.collect(),
@@ -50,6 +57,8 @@ impl Edges {
                 let start = outage.start_seconds * 1000;
                 (start, start + outage.seconds * 1000)
             }),
+            relays: Relays::new(settings.pops),
+            heard: 0,
             direct: 0,
         }
     }
@@ -73,14 +82,19 @@ impl Edges {
                 .is_some_and(|(start, end)| (start..end).contains(&now))
     }
 
-    /// When a message that `pop` sends at `now` is at the room.
-    pub(crate) fn at_room(&self, pop: u16, now: u32, rng: &mut Rng) -> u32 {
-        let window = if self.settings.relays {
-            rng.u32(0..=self.settings.relay_window_ms)
+    /// When a message that `pop` sends at `now` is at the room, or at the relay that it goes through.
+    pub(crate) fn at_room(&self, pop: u16, now: u32) -> u32 {
+        if self.goes_through_relay(pop) {
+            now
         } else {
-            0
-        };
-        now + window + self.latency(pop)
+            now + self.latency(pop)
+        }
+    }
+
+    /// Whether the room has told `pop` to go through its relay.
+    pub(crate) fn goes_through_relay(&self, pop: u16) -> bool {
+        let known = self.pops[usize::from(pop)].known.as_ref();
+        known.is_some_and(|known| known.relays.is_some())
     }
 
     /// One way between `pop` and the room, in milliseconds.
@@ -93,10 +107,29 @@ impl Edges {
         self.settings.loss > 0.0 && rng.f64() < self.settings.loss
     }
 
-    /// Counts a visitor's message to the room.
-    pub(crate) fn count(&mut self, pop: u16) {
-        self.pops[usize::from(pop)].messages += 1;
-        self.direct += 1;
+    /// Counts messages that the room hears from edges.
+    pub(crate) fn count(&mut self, messages: u32) {
+        self.direct += messages;
+        self.heard += messages;
+    }
+
+    /// Counts one that it hears from a relay.
+    pub(crate) fn count_bundle(&mut self) {
+        self.heard += 1;
+    }
+
+    /// The messages of edges since the last time.
+    pub(crate) fn take_direct(&mut self) -> u32 {
+        std::mem::take(&mut self.direct)
+    }
+
+    /// A snapshot has come to `pop`, or will have by `at`.
+    pub(crate) fn comes(&mut self, pop: u16, snapshot: Arc<Snapshot>, at: u32) {
+        let pop = &mut self.pops[usize::from(pop)];
+        if let Some((_, earlier)) = pop.coming.take() {
+            pop.known = Some(earlier);
+        }
+        pop.coming = Some((at, snapshot));
     }
 
     /// What `pop` knows of the room.
@@ -108,45 +141,51 @@ impl Edges {
         pop.known.as_deref()
     }
 
-    /// PoPs whose time has come get `snapshot`.
+    /// Relays whose window is over send what they have.
+    pub(crate) fn relay(&mut self, now: u32) {
+        let at = START + Span::from_millis(now.into());
+        let Self { relays, pops, .. } = self;
+        relays.send(at, now, |pop| pops[usize::from(pop)].latency_ms);
+    }
+
+    /// PoPs whose time has come ask for a snapshot. The room's is `snapshot`.
     pub(crate) fn refresh(&mut self, snapshot: &Arc<Snapshot>, now: u32, rng: &mut Rng) {
-        for index in 0..self.pops.len() {
-            if self.pops[index].next_refresh > now {
+        let isolates = self.settings.isolates_per_pop;
+        for index in 0..self.settings.pops {
+            let pop = &self.pops[usize::from(index)];
+            if pop.next_refresh > now {
                 continue;
             }
-            let lost = self.is_out(index as u16, now) || self.loses(rng);
-            let window = if self.settings.relays {
-                self.settings.relay_window_ms
-            } else {
-                0
-            };
-            let pop = &mut self.pops[index];
-            pop.next_refresh = now + REFRESH_MS + pop.latency_ms;
-            if lost {
+            let (latency, knows) = (
+                pop.latency_ms,
+                pop.known.as_ref().map(|known| known.stamp()),
+            );
+            self.pops[usize::from(index)].next_refresh = now + REFRESH_MS + latency;
+            let lost = self.is_out(index, now) || self.loses(rng);
+            if self.goes_through_relay(index) {
+                let request = Request {
+                    version: VERSION,
+                    gathered: isolates,
+                    knows,
+                    ..Request::default()
+                };
+                let at = START + Span::from_millis(now.into());
+                let answer = self.relays.hear(index, request, None, at);
+                if let Some(snapshot) = answer.and_then(|answer| answer.snapshot) {
+                    self.comes(index, snapshot, now);
+                }
                 continue;
             }
-            if let Some((_, earlier)) = pop.coming.take() {
-                pop.known = Some(earlier);
+            self.count(isolates);
+            if !lost {
+                self.comes(index, Arc::clone(snapshot), now + latency);
             }
-            pop.coming = Some((now + pop.latency_ms + window / 2, Arc::clone(snapshot)));
         }
     }
 
     /// The messages of the last second: to the room, and to the relay that has the most. Starts the
     /// next second.
     pub(crate) fn second(&mut self) -> (u32, u32) {
-        let refreshes = self.settings.isolates_per_pop * 1000 / REFRESH_MS;
-        let most = self.pops.iter().map(|pop| pop.messages + refreshes).max();
-        let relayed = u32::from(self.settings.pops) * 1000 / self.settings.relay_window_ms.max(1);
-        let direct = self.direct + u32::from(self.settings.pops) * refreshes;
-        for pop in &mut self.pops {
-            pop.messages = 0;
-        }
-        self.direct = 0;
-        if self.settings.relays {
-            (relayed.min(direct), most.unwrap_or_default())
-        } else {
-            (direct, 0)
-        }
+        (std::mem::take(&mut self.heard), self.relays.second())
     }
 }

@@ -1,6 +1,6 @@
 //! A scenario: the room, who comes, how they behave, and the network between. One TOML file.
 
-use anteroom::room::policy::Policy;
+use anteroom::room::policy::{Policy, RelayPolicy};
 use anteroom::site::room::FirstPass;
 use anteroom::time::Span;
 use serde::Deserialize;
@@ -106,10 +106,8 @@ pub(crate) struct Network {
     pub(crate) farthest_ms: u32,
     /// Of all messages to the room and replies, so many are lost.
     pub(crate) loss: f64,
-    /// Whether edges go through relays.
+    /// Whether edges go through relays once the room asks for it.
     pub(crate) relays: bool,
-    /// A relay sends one message for so long a time.
-    pub(crate) relay_window_ms: u32,
 }
 
 /// The PoP with the most visitors is cut off.
@@ -186,6 +184,17 @@ impl Scenario {
         self.arrivals.iter().map(|flow| flow.visitors).sum()
     }
 
+    /// Lets about `visitors` come, each flow in proportion; bots are left as they are.
+    pub(crate) fn scale(&mut self, visitors: u32) {
+        let flows = self.arrivals.iter_mut().filter(|flow| !flow.bots);
+        let mut flows: Vec<&mut Arrivals> = flows.collect();
+        let all: u64 = flows.iter().map(|flow| u64::from(flow.visitors)).sum();
+        for flow in &mut flows {
+            let share = u64::from(flow.visitors) * u64::from(visitors) / all.max(1);
+            flow.visitors = u32::try_from(share).unwrap_or(u32::MAX);
+        }
+    }
+
     /// What the ledger is told of the room.
     pub(crate) fn policy(&self) -> Policy {
         let secs = |secs: u32| Span::from_secs(secs.into());
@@ -195,6 +204,10 @@ impl Scenario {
             renewal: !room.disable_session_renewal,
             first_pass: FirstPass::Auto,
             poll_far: secs(room.poll_far_seconds),
+            relays: RelayPolicy {
+                above: if self.network.relays { 800 } else { u32::MAX },
+                shards: 1,
+            },
             ..Policy::within(room.total_active_users, room.new_users_per_minute)
         }
     }
@@ -235,8 +248,7 @@ impl Default for Network {
             nearest_ms: 5,
             farthest_ms: 150,
             loss: 0.0005,
-            relays: false,
-            relay_window_ms: 400,
+            relays: true,
         }
     }
 }

@@ -29,10 +29,10 @@ pub(crate) fn lines(scenario: &Scenario, verdict: &Verdict) -> Vec<(&'static str
         ("slots in use", percent(verdict.slots_used)),
         ("binding limit in use", percent(verdict.limit_used)),
         (
-            "inversions per 1,000",
+            "overtaken per 1,000",
             format!(
-                "{:.1}, at the door {:.1}",
-                verdict.inversions, verdict.door_inversions
+                "{:.1}; kept their slot {:.1}; called, but slower {:.1}",
+                verdict.inversions.overtaken, verdict.inversions.kept, verdict.inversions.slower
             ),
         ),
     ];
@@ -48,6 +48,7 @@ pub(crate) fn lines(scenario: &Scenario, verdict: &Verdict) -> Vec<(&'static str
             format!("{:.1} % / {:.1} %", median * 100.0, p90 * 100.0)
         }),
     ));
+    lines.push(("within the range told", percent(Some(verdict.within))));
     lines.push(("told no estimate", percent(Some(verdict.untold))));
     lines.push((
         "saw the wait rise, per 1,000",

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use anteroom::room::ledger::Ledger;
-use anteroom::room::message::{Message, Reply, Request, VERSION};
+use anteroom::room::message::{Message, Reply, Request, Response, VERSION};
 use anteroom::room::number::{Incarnation, TicketId, TicketNumber};
 use anteroom::room::policy::Policy;
 use anteroom::room::seed::Seed;
@@ -18,11 +18,12 @@ use fastrand::Rng;
 use crate::arrivals::Arriving;
 use crate::calendar::Calendar;
 use crate::crowd::{Stage, Visitor};
-use crate::judge::{Judge, Second, Told};
+use crate::judge::{Judge, Second};
 use crate::network::Edges;
+use crate::relays::Bundle;
 use crate::scenario::Scenario;
 
-const START: Instant = Instant::from_secs(1_800_000_000);
+pub(crate) const START: Instant = Instant::from_secs(1_800_000_000);
 
 /// Far visitors are reported as present once in so many seconds; they count as absent after 75.
 const SWEEP_SECONDS: u32 = 40;
@@ -45,9 +46,9 @@ const PATIENCE_MS: u32 = 3000;
 /// About so many visitors are observed.
 const OBSERVED: u32 = 4000;
 
-/// Something that happens.
+/// Something that happens. What the room hears it hears from a relay, where edges go through one.
 #[derive(Clone, Copy, Debug)]
-enum Event {
+pub(crate) enum Event {
     /// A newcomer, or one who brings a ticket back, is heard by the room.
     Arrive {
         ticket: u32,
@@ -146,6 +147,7 @@ impl World {
                 progress(self.now, self.snapshot.queued);
             }
             self.come_near();
+            self.edges.relay(self.now);
             let snapshot = Arc::clone(&self.snapshot);
             self.edges.refresh(&snapshot, self.now, &mut self.rng);
         }
@@ -190,7 +192,7 @@ impl World {
             (true, false) => (true, self.now + self.spread(AT_ONCE_MS)),
             (false, _) => (false, self.now),
         };
-        let at = self.edges.at_room(pop, at, &mut self.rng);
+        let at = self.edges.at_room(pop, at);
         self.after(
             at,
             Event::Arrive {
@@ -208,38 +210,16 @@ impl World {
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Arrive { pop, bot, .. } => {
-                self.edges.count(pop);
-                if !self.gets_through(pop) {
-                    if !bot {
-                        let later = self.now + PATIENCE_MS + self.spread(20_000);
-                        self.after(later, event);
-                    }
-                    return;
-                }
-                self.tell(event);
-            }
+            Event::Arrive { pop, .. } => self.goes_to_room(pop, event),
             Event::Poll(number) => self.poll(number),
             Event::Claim(number) => {
                 let pop = self.visitor(number).pop;
-                self.edges.count(pop);
-                if self.gets_through(pop) {
-                    self.tell(event);
-                } else {
-                    let later = PATIENCE_MS + self.spread(self.far_ms());
-                    self.after(self.now + later, Event::Poll(number));
-                }
+                self.goes_to_room(pop, event);
             }
             Event::Renew(number) | Event::Leave(number) => {
                 let visitor = *self.visitor(number);
-                if visitor.stage != Stage::Inside {
-                    return;
-                }
-                self.edges.count(visitor.pop);
-                if self.gets_through(visitor.pop) {
-                    self.tell(event);
-                } else if matches!(event, Event::Renew(_)) {
-                    self.after(self.now + 5000, event);
+                if visitor.stage == Stage::Inside {
+                    self.goes_to_room(visitor.pop, event);
                 }
             }
             Event::Expire(number) => self.expire(number),
@@ -249,6 +229,47 @@ impl World {
                 }
             }
         }
+    }
+
+    /// The event's message is at the relay of `pop`, or at the room.
+    fn goes_to_room(&mut self, pop: u16, event: Event) {
+        if self.edges.goes_through_relay(pop) {
+            let Some(message) = self.message(event) else {
+                return;
+            };
+            let at = self.clock();
+            let request = Request::of(message);
+            // A message is never answered at once.
+            self.edges.relays.hear(pop, request, Some(event), at);
+            return;
+        }
+        self.edges.count(1);
+        if self.gets_through(pop) {
+            self.request.messages.extend(self.message(event));
+            self.contexts.push(event);
+        } else {
+            self.unheard(event);
+        }
+    }
+
+    /// The message of an event has not reached the room.
+    fn unheard(&mut self, event: Event) {
+        match event {
+            Event::Arrive { bot: false, .. } => {
+                let later = self.now + PATIENCE_MS + self.spread(20_000);
+                self.after(later, event);
+            }
+            Event::Claim(number) => {
+                let later = PATIENCE_MS + self.spread(self.far_ms());
+                self.after(self.now + later, Event::Poll(number));
+            }
+            Event::Renew(_) => self.after(self.now + 5000, event),
+            _ => {}
+        }
+    }
+
+    fn clock(&self) -> Instant {
+        START + Span::from_millis(self.now.into())
     }
 
     fn gets_through(&mut self, pop: u16) -> bool {
@@ -288,18 +309,18 @@ impl World {
                 self.goes(number);
                 return;
             }
-            let at = self.edges.at_room(visitor.pop, self.now, &mut self.rng);
+            let at = self.edges.at_room(visitor.pop, self.now);
             self.after(at, Event::Claim(number));
             return;
         }
         let ahead = view.users_ahead(ticket);
         let wait = view.expected_wait(ahead);
         if number.is_multiple_of(self.observe_every) {
-            let told = Told {
-                at: self.now,
-                wait_ms: wait.map(|wait| wait.as_millis() as u32),
-            };
-            self.judge.observed.entry(number).or_default().push(told);
+            let at = START + Span::from_millis(self.now.into());
+            self.judge.told(number, self.now, |earlier| {
+                let earlier = earlier.map(|(promise, ago)| (promise, at - ago));
+                view.promise(ahead, earlier)
+            });
         }
         self.request.polled.push(ticket);
         let interval = if visitor.is_hidden() {
@@ -335,44 +356,61 @@ impl World {
         self.judge.valid -= 1;
     }
 
-    /// Adds a message to the batch.
-    fn tell(&mut self, event: Event) {
+    /// What the room is told by an event.
+    fn message(&self, event: Event) -> Option<Message> {
         let incarnation = Incarnation::new(START.as_millis());
         let named = |number: u32| TicketNumber::new(number.into()).unwrap_or(TicketNumber::MAX);
-        let message = match event {
+        match event {
             Event::Arrive {
                 ticket, returning, ..
-            } => Message::Arrive {
+            } => Some(Message::Arrive {
                 ticket: TicketId::new(ticket.into()),
                 returning,
-            },
-            Event::Claim(number) => Message::Claim {
+            }),
+            Event::Claim(number) => {
+                let visitor = self.crowd[number as usize - 1];
+                Some(Message::Claim {
+                    number: named(number),
+                    incarnation,
+                    last_poll: START + Span::from_millis(visitor.last_poll.into()),
+                    joined: None,
+                })
+            }
+            Event::Renew(number) => Some(Message::Renew {
                 number: named(number),
                 incarnation,
-                last_poll: START + Span::from_millis(self.visitor(number).last_poll.into()),
-            },
-            Event::Renew(number) => Message::Renew {
+            }),
+            Event::Leave(number) => Some(Message::Leave {
                 number: named(number),
                 incarnation,
-            },
-            Event::Leave(number) => Message::Leave {
-                number: named(number),
-                incarnation,
-            },
-            Event::Poll(_) | Event::Expire(_) | Event::Return(_) => return,
-        };
-        self.request.messages.push(message);
-        self.contexts.push(event);
+                revoked: false,
+            }),
+            Event::Poll(_) | Event::Expire(_) | Event::Return(_) => None,
+        }
     }
 
     /// The room decides on all that it has heard.
     fn decide(&mut self) {
+        let (now, edges) = (self.clock(), &mut self.edges);
         let mut request = std::mem::take(&mut self.request);
         request.version = VERSION;
-        let mut requests = [request];
-        let now = START + Span::from_millis(self.now.into());
+        request.gathered = edges.take_direct();
+        let mut requests = vec![request];
+        let mut bundles = edges.relays.arrived(self.now);
+        let mut lost = Vec::new();
+        bundles.retain_mut(|bundle| {
+            let gets_through = !edges.is_out(bundle.pop, self.now) && !edges.loses(&mut self.rng);
+            if gets_through {
+                edges.count_bundle();
+                requests.push(std::mem::take(&mut bundle.request));
+            } else {
+                lost.extend(bundle.parts.iter().filter_map(|part| part.to));
+            }
+            gets_through
+        });
         let batch = self.ledger.batch(now, &self.policy, &requests);
-        if let Some(response) = batch.responses.into_iter().next() {
+        let mut responses = batch.responses.into_iter();
+        if let Some(response) = responses.next() {
             if let Some(snapshot) = response.snapshot {
                 self.snapshot = snapshot;
             }
@@ -383,12 +421,43 @@ impl World {
             self.contexts = contexts;
             self.contexts.clear();
         }
+        for (bundle, response) in bundles.iter().zip(responses) {
+            self.split(bundle, response, now);
+        }
+        for event in lost {
+            self.unheard(event);
+        }
+        self.judge
+            .order
+            .called(self.snapshot.serving as u32, self.now);
         // The vectors are used again.
-        let [request] = &mut requests;
-        request.messages.clear();
-        request.polled.clear();
-        request.returned.clear();
-        self.request = std::mem::take(request);
+        if let Some(mut request) = requests.into_iter().next() {
+            request.messages.clear();
+            request.polled.clear();
+            request.returned.clear();
+            self.request = request;
+        }
+    }
+
+    /// A relay hands on what the room has answered.
+    fn split(&mut self, bundle: &Bundle<Option<Event>>, response: Response, now: Instant) {
+        let relays = &mut self.edges.relays;
+        let responses = relays.split(bundle.pop, response, &bundle.parts, now);
+        let there = self.now + self.edges.latency(bundle.pop);
+        for (part, response) in bundle.parts.iter().zip(responses.into_iter().flatten()) {
+            match part.to {
+                Some(event) => {
+                    for reply in response.replies {
+                        self.hear(event, reply);
+                    }
+                }
+                None => {
+                    if let Some(snapshot) = response.snapshot {
+                        self.edges.comes(bundle.pop, snapshot, there);
+                    }
+                }
+            }
+        }
     }
 
     fn hear(&mut self, event: Event, reply: Reply) {
@@ -477,10 +546,13 @@ impl World {
         match reply {
             Reply::Admitted { expires, .. } => {
                 let waited = self.now - visitor.joined;
+                self.judge
+                    .order
+                    .admitted(number, visitor.last_poll, self.now);
                 self.enters(number, Self::millis(expires), Some(waited));
             }
             Reply::AtDoor { .. } => {
-                self.judge.at_door(number, self.now);
+                self.judge.order.asked(number, visitor.last_poll, self.now);
                 if visitor.drops_at_door() {
                     self.goes(number);
                     return;

@@ -16,6 +16,7 @@ use crate::page::shared::Body;
 use crate::page::{Pages, content_security_policy, json};
 use crate::room::number::TicketNumber;
 use crate::room::snapshot::Snapshot;
+use crate::room::wait::Promise;
 use crate::site::room::{QueueingMethod, Room};
 use crate::time::Span;
 
@@ -217,10 +218,14 @@ impl Answer {
             State::Queueing if is_random && has_place => snapshot.and_then(Snapshot::quartiles),
             _ => None,
         };
-        let wait = match state {
-            State::Queueing if is_random => quartiles.map(|wait| wait.p50),
-            State::Queueing => users_ahead.and_then(|ahead| snapshot?.expected_wait(ahead)),
+        let promise = match self.holds {
+            Some(Standing::Waiting { promise, .. }) if state == State::Queueing => promise,
             _ => None,
+        };
+        let wait = if is_random {
+            quartiles.map(|wait| wait.p50)
+        } else {
+            promise.map(|promise| promise.likely)
         };
         let number = match self.holds {
             Some(Standing::Waiting { number, .. } | Standing::Admitted { number, .. }) => {
@@ -239,6 +244,10 @@ impl Answer {
             users_ahead,
             progress_percent,
             wait_minutes: wait.map(minutes),
+            wait_range: promise.map(Promise::wait).map(|wait| {
+                let least = u32::try_from(wait.least.as_secs() / 60).unwrap_or(u32::MAX);
+                [least.max(1), minutes(wait.most)]
+            }),
             wait_quartiles: quartiles.map(|wait| [wait.p25, wait.p50, wait.p75].map(minutes)),
             has_place,
             last_updated: self.last_updated,
@@ -248,6 +257,10 @@ impl Answer {
                 method => method,
             },
             notice: self.notice,
+            message: match state {
+                State::QueueAll => room.queue_all_message.clone(),
+                _ => String::new(),
+            },
             event: events::event(room, self.now),
             number: draw.and(number).map(TicketNumber::get),
             draw,

@@ -37,6 +37,8 @@ const FEW: u64 = 5;
 pub struct Request<'a> {
     /// The room that covers the URL.
     pub room: &'a Room,
+    /// Whether a rule lets the request pass by the room.
+    pub bypassed: bool,
     /// What the request wants.
     pub intent: Intent,
     /// Whether it comes from an origin that the room lists.
@@ -140,8 +142,8 @@ impl Request<'_> {
     pub fn decide(&self) -> Step {
         match self.intent {
             Intent::Leave => return self.leave(),
-            // Of a suspended room only its page asks.
-            _ if self.room.suspended => return self.fail_open(),
+            // Of a suspended room only its page asks, and of who passes by.
+            _ if self.room.suspended || self.bypassed => return self.fail_open(),
             Intent::Preflight if self.queues() && self.is_listed_origin => {
                 return Step::Preflight;
             }
@@ -173,6 +175,7 @@ impl Request<'_> {
                 number,
                 incarnation,
                 last_poll,
+                joined,
                 ..
             }) => {
                 let called = self
@@ -184,6 +187,7 @@ impl Request<'_> {
                         number,
                         incarnation,
                         last_poll,
+                        joined: Some(joined),
                     })
                 } else if called {
                     self.stays_out(State::Called)
@@ -277,7 +281,7 @@ impl Request<'_> {
                 ..informed.answer(Kind::Waits(State::Left), None)
             }),
             // No answer to anything that is asked for a visitor.
-            Reply::Reserved { .. } | Reply::NotReserved => self.unanswered(),
+            Reply::Reserved { .. } | Reply::NotReserved | Reply::Found(_) => self.unanswered(),
         }
     }
 
@@ -391,6 +395,7 @@ impl Request<'_> {
             ) => Step::Ask(Message::Leave {
                 number,
                 incarnation,
+                revoked: false,
             }),
             Some(Standing::Ticket { .. }) | None => Step::Answer(Answer {
                 cookie: Change::Clear,

@@ -16,3 +16,6 @@ pub const COMMAND: &str = "Cf-Waiting-Room-Command";
 /// On answers to visitors whom a draw concerns: its commitment before it is held, and then all that
 /// is needed to check it.
 pub const DRAW: &str = "Anteroom-Draw";
+
+/// On answers of the API: which configuration is in force, and where it comes from.
+pub const CONFIGURATION: &str = "Anteroom-Configuration";

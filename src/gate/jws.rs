@@ -10,7 +10,7 @@ use hmac::Mac;
 
 use super::keys::Keys;
 
-/// The longest text that is looked at. What anteroom signs has less than 400 bytes.
+/// The longest text that is looked at. What anteroom signs has less than 440 bytes.
 const LONGEST: usize = 1024;
 
 /// Room for the decoded claims of the longest text.

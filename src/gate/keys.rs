@@ -13,7 +13,7 @@ use super::jws;
 /// The shortest secret in bytes: HS256 asks for a key as long as its hash (RFC 7518 section 3.2).
 const SHORTEST_SECRET: usize = 32;
 
-/// The longest `kid`, so that the longest token stays under 400 bytes.
+/// The longest `kid`, so that the longest token stays under 440 bytes.
 const LONGEST_KID: usize = 10;
 
 /// Reads base64url with or without padding.
@@ -65,6 +65,11 @@ impl Keys {
             first,
             others: keys.collect(),
         })
+    }
+
+    /// The ids of the keys, that of the signing one first.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.all().map(|key| key.kid.as_str())
     }
 
     /// The key that signs.

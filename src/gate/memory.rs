@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::reserved::Reserved;
 use super::token::Standing;
+use crate::room::figures::counts::Counts;
 use crate::room::message::{Request, VERSION};
 use crate::room::number::TicketNumber;
 use crate::room::snapshot::{READS_SETS, Snapshot};
@@ -62,6 +63,8 @@ pub struct Memory {
     renewals: BTreeMap<TicketNumber, Renewed>,
     /// Slots for newcomers to come.
     pub reserved: Reserved,
+    /// What has been counted since the last report.
+    pub counts: Counts,
 }
 
 impl Memory {
@@ -73,6 +76,11 @@ impl Memory {
     /// Whether the snapshot is too old to be relied on.
     pub fn is_stale(&self, now: Instant) -> bool {
         self.is_older(STALE_AFTER, now)
+    }
+
+    /// Whether the snapshot is so old, or there is none, that it says nothing.
+    pub fn is_useless(&self, now: Instant) -> bool {
+        self.is_older(USELESS_AFTER, now)
     }
 
     /// Whether no call has failed since the last that succeeded.
@@ -119,12 +127,23 @@ impl Memory {
     /// `needs` the snapshot does not rely on another's refresh when the old one is useless.
     pub fn start_refresh(&mut self, now: Instant, needs: bool) -> Option<Request> {
         let is_underway = self.refreshing_until > now;
-        let relies = !(needs && self.is_older(USELESS_AFTER, now));
+        let relies = !(needs && self.is_useless(now));
         if !self.is_older(RENEW_AFTER, now) || self.is_resting(now) || (is_underway && relies) {
             return None;
         }
         self.refreshing_until = now + REFRESH_DEADLINE;
         Some(self.report())
+    }
+
+    /// Counts a request that passes at once. The report to send, as [`Memory::start_refresh`] has it.
+    pub fn note_passage(&mut self, now: Instant) -> Option<Request> {
+        self.counts.passed = self.counts.passed.saturating_add(1);
+        self.start_refresh(now, false)
+    }
+
+    /// Counts a request that a rule exempts. It is reported when one that is not comes.
+    pub const fn note_bypass(&mut self) {
+        self.counts.bypassed = self.counts.bypassed.saturating_add(1);
     }
 
     fn report(&mut self) -> Request {
@@ -138,6 +157,7 @@ impl Memory {
         let report = Request {
             version: VERSION,
             knows: self.snapshot().map(|known| known.stamp()),
+            counts: std::mem::take(&mut self.counts),
             ..Request::default()
         };
         report.reporting(reads, polled, returned)
@@ -343,6 +363,20 @@ mod tests {
         memory.relay_fail(at(10));
         assert_eq!(memory.relays(at(2_009)), None);
         assert_eq!(memory.relays(at(2_010)), Some(3));
+    }
+
+    #[test]
+    fn what_is_counted_goes_with_the_next_report() {
+        let mut memory = Memory::default();
+        let first = memory.note_passage(at(0)).unwrap();
+        assert_eq!(first.counts.passed, 1);
+        memory.learn(snapshot(1), at(1));
+        memory.note_bypass();
+        assert_eq!(memory.note_passage(at(500)), None);
+        let second = memory.note_passage(at(1_500)).unwrap();
+        assert_eq!((second.counts.passed, second.counts.bypassed), (2, 1));
+        let third = memory.start_refresh(at(9_000), false).unwrap();
+        assert!(third.counts.is_zero());
     }
 
     #[test]

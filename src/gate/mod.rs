@@ -9,6 +9,7 @@ pub mod binding;
 pub mod cookie;
 pub mod cors;
 pub mod decision;
+pub mod edition;
 pub mod header;
 pub mod intent;
 pub(crate) mod jws;

@@ -1,5 +1,6 @@
 //! From the URL of a request to the room that covers it.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use crate::site::path::{Canonical, end, segments, spelling};
@@ -248,6 +249,23 @@ impl Match<'_> {
         self.path.as_bytes()
     }
 
+    /// The same, spelled as a URL does.
+    pub fn spelled_path(&self) -> Cow<'_, str> {
+        spelling(self.path.as_bytes())
+    }
+
+    /// The path as it came.
+    pub fn raw_path(&self) -> &str {
+        str::from_utf8(self.raw_path).unwrap_or_default()
+    }
+
+    /// The query as it came, without `?` and fragment.
+    pub fn query(&self) -> &str {
+        let query = self.query.strip_prefix(b"?").unwrap_or_default();
+        let query = query.split(|&byte| byte == b'#').next();
+        str::from_utf8(query.unwrap_or_default()).unwrap_or_default()
+    }
+
     /// Whether origins may disagree on where the path leads; see [`Canonical::is_ambiguous`].
     pub fn is_ambiguous(&self) -> bool {
         self.path.is_ambiguous()
@@ -262,7 +280,7 @@ impl Match<'_> {
         if inside(self.raw_path) {
             return None;
         }
-        let mut reference = spelling(self.path.as_bytes());
+        let mut reference = spelling(self.path.as_bytes()).into_owned();
         // An ambiguous path may lead out of the room.
         if !inside(reference.as_bytes()) {
             return None;

@@ -9,6 +9,7 @@ use super::binding::Binding;
 use super::jws;
 use super::keys::Keys;
 use crate::room::number::{Incarnation, TicketId, TicketNumber};
+use crate::room::wait::Promise;
 use crate::site::room::RoomId;
 use crate::time::{Instant, Span};
 
@@ -55,6 +56,8 @@ pub enum Standing {
         joined: Instant,
         /// How many were ahead then.
         ahead_at_join: u32,
+        /// The wait that was told with the last counted poll.
+        promise: Option<Promise>,
     },
     /// A session on the site.
     Admitted {
@@ -99,7 +102,7 @@ pub enum Refusal {
 }
 
 impl Keys {
-    /// Signs a token for a room with the first key: at most 399 bytes of `[A-Za-z0-9_.-]`.
+    /// Signs a token for a room with the first key: at most 439 bytes of `[A-Za-z0-9_.-]`.
     pub fn sign(&self, room: &RoomId, token: &Token) -> String {
         let audience = match token.standing.incarnation() {
             None => room.as_str().to_owned(),
@@ -206,6 +209,9 @@ struct Claims<'a> {
     joined: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<u32>,
+    /// Seconds: the likely wait, and the longest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    wait: Option<[u32; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bnd: Option<Binding>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -224,29 +230,31 @@ enum State {
 
 impl<'a> Claims<'a> {
     fn new(token: &Token, aud: &'a str, sub: &'a str) -> Self {
-        let (state, iat, joined, from) = match token.standing {
-            Standing::Ticket { issued, .. } => (State::Ticket, issued, None, None),
+        let (state, iat, joined, from, wait) = match token.standing {
+            Standing::Ticket { issued, .. } => (State::Ticket, issued, None, None, None),
             Standing::Waiting {
                 last_poll,
                 joined,
                 ahead_at_join,
+                promise,
                 ..
             } => (
                 State::Waiting,
                 last_poll,
                 Some(joined.as_secs()),
                 Some(ahead_at_join),
+                promise.map(|promise| [promise.likely, promise.most].map(seconds)),
             ),
             Standing::Admitted {
                 issued,
                 provisional: false,
                 ..
-            } => (State::Admitted, issued, None, None),
+            } => (State::Admitted, issued, None, None, None),
             Standing::Admitted {
                 issued,
                 provisional: true,
                 ..
-            } => (State::Provisional, issued, None, None),
+            } => (State::Provisional, issued, None, None, None),
         };
         Self {
             iss: ISSUER,
@@ -257,6 +265,7 @@ impl<'a> Claims<'a> {
             state,
             joined,
             from,
+            wait,
             bnd: token.binding,
             emb: token.embedded,
         }
@@ -282,6 +291,10 @@ impl<'a> Claims<'a> {
                 expires,
                 joined: Instant::from_secs(self.joined?),
                 ahead_at_join: self.from?,
+                promise: self.wait.map(|told| {
+                    let [likely, most] = told.map(|secs| Span::from_secs(secs.into()));
+                    Promise { likely, most }
+                }),
             },
             (State::Admitted | State::Provisional, Some(incarnation)) => Standing::Admitted {
                 number: TicketNumber::new(self.sub.parse().ok()?)?,
@@ -298,6 +311,11 @@ impl<'a> Claims<'a> {
             embedded: self.emb,
         })
     }
+}
+
+/// A wait as a token has it; no wait that is told is as long as a year.
+fn seconds(wait: Span) -> u32 {
+    u32::try_from(wait.as_secs()).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

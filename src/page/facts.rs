@@ -19,6 +19,9 @@ pub struct Facts {
     /// The expected wait in minutes, rounded up; none where it cannot be told. In a room that admits
     /// at random the median.
     pub wait_minutes: Option<u32>,
+    /// Where a wait in order is expected to lie, in minutes: rounded down and up. None in a room that
+    /// admits at random.
+    pub wait_range: Option<[u32; 2]>,
     /// How long the luckiest quarter, half and three quarters wait at most, in minutes, rounded up; in
     /// a room that admits at random alone.
     pub wait_quartiles: Option<[u32; 3]>,
@@ -32,6 +35,8 @@ pub struct Facts {
     pub queueing_method: QueueingMethod,
     /// Something the page must add to the state.
     pub notice: Option<Notice>,
+    /// What the operator has to say, or nothing: plain text.
+    pub message: String,
     /// The event that is under way, its pre-queue included.
     pub event: Option<Event>,
     /// The visitor's number, where a draw decides about its place.

@@ -54,7 +54,7 @@ mod tests {
         r#""timeUntilEventEndFormatted":"unavailable","shuffleAtEventStart":false,"#,
         r#""turnstile":"","infiniteQueue":false,"#,
         r#""state":"queueing","positionKnown":true,"position":1235,"usersAheadKnown":true,"#,
-        r#""usersAhead":1234,"progressKnown":true,"progress":40,"nothingSent":false,"#,
+        r#""usersAhead":1234,"progressKnown":true,"progress":40,"waitTimeLow":10,"waitTimeHigh":11,"nothingSent":false,"#,
         r#""placeLapsed":false,"sessionOver":false,"leaveUrl":"/leave""#,
     );
 

@@ -8,7 +8,7 @@ mod plural;
 pub mod shared;
 pub mod template;
 pub mod texts;
-mod timestamp;
+pub(crate) mod timestamp;
 pub mod view;
 
 #[cfg(test)]
@@ -104,6 +104,20 @@ impl Pages {
         custom
             .or_else(|| self.engine.render(DEFAULT_PAGE, variables()).ok())
             .unwrap_or_default()
+    }
+
+    /// A page as it would be shown, from its source; the default page if that is empty. None if it
+    /// cannot be written.
+    pub fn preview(source: &str, facts: &Facts, language: &Language) -> Option<String> {
+        let source = if source.is_empty() {
+            packed::PAGE
+        } else {
+            source
+        };
+        let mut engine = Engine::new();
+        engine.insert(DEFAULT_PAGE, Template::compile(source).ok()?);
+        let variables = Value::Object(view::variables(facts, "/", language));
+        engine.render(DEFAULT_PAGE, variables).ok()
     }
 
     fn custom<'r>(&self, room: &'r Room) -> Option<&'r str> {

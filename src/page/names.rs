@@ -16,7 +16,7 @@ pub enum Type {
 use Type::{Boolean, Integer, Text};
 
 /// All variables. The first 25 and the helpers behind them have Cloudflare's names and meanings.
-pub const VARIABLES: [(&str, Type); 80] = [
+pub const VARIABLES: [(&str, Type); 83] = [
     ("inWaitingRoom", Boolean),
     ("waitTimeKnown", Boolean),
     ("waitTime", Integer),
@@ -55,6 +55,8 @@ pub const VARIABLES: [(&str, Type); 80] = [
     ("usersAhead", Integer),
     ("progressKnown", Boolean),
     ("progress", Integer),
+    ("waitTimeLow", Integer),
+    ("waitTimeHigh", Integer),
     ("nothingSent", Boolean),
     ("placeLapsed", Boolean),
     ("sessionOver", Boolean),
@@ -82,6 +84,7 @@ pub const VARIABLES: [(&str, Type); 80] = [
     ("heading", Text),
     ("explanation", Text),
     ("noticeText", Text),
+    ("message", Text),
     ("positionLabel", Text),
     ("positionText", Text),
     ("usersAheadText", Text),

@@ -13,12 +13,14 @@ pub(crate) fn queueing() -> Facts {
         users_ahead: Some(1234),
         progress_percent: Some(40),
         wait_minutes: Some(10),
+        wait_range: Some([10, 11]),
         wait_quartiles: None,
         has_place: true,
         last_updated: Instant::from_millis(1_596_498_360_000),
         refresh_interval_seconds: 20,
         queueing_method: QueueingMethod::Fifo,
         notice: None,
+        message: String::new(),
         event: None,
         number: None,
         draw: None,
@@ -78,6 +80,7 @@ pub(crate) fn drawing() -> Facts {
         position: None,
         users_ahead: None,
         progress_percent: None,
+        wait_range: None,
         wait_quartiles: Some([5, 10, 65]),
         queueing_method: QueueingMethod::Random,
         ..queueing()
@@ -126,6 +129,7 @@ pub(crate) fn all() -> Vec<Facts> {
         },
         Facts {
             state: State::QueueAll,
+            message: "Back at 15:00 & not before".to_owned(),
             ..queueing()
         },
         prequeueing(),

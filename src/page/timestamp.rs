@@ -5,7 +5,7 @@ use crate::time::Instant;
 const MILLIS_PER_DAY: u64 = 86_400_000;
 
 /// ISO 8601 in UTC with milliseconds: `2020-08-03T23:46:00.000Z`.
-pub(super) fn iso8601(instant: Instant) -> String {
+pub(crate) fn iso8601(instant: Instant) -> String {
     let millis = instant.as_millis();
     let (year, month, day) = civil(millis / MILLIS_PER_DAY);
     let of_day = millis % MILLIS_PER_DAY;

@@ -65,10 +65,15 @@ pub(super) struct WaitingRoom<'a> {
     users_ahead: u64,
     progress_known: bool,
     progress: u8,
+    wait_time_low: u32,
+    wait_time_high: u32,
     nothing_sent: bool,
     place_lapsed: bool,
     session_over: bool,
     leave_url: &'a str,
+    /// Plain text.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    message: String,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     occasion: Option<Occasion>,
     /// For polls alone.
@@ -85,6 +90,12 @@ impl<'a> WaitingRoom<'a> {
             .filter(|_| facts.state != State::QueueAll);
         let quartiles = facts.wait_quartiles.filter(|_| known.is_some());
         let [p25, p50, p75] = quartiles.unwrap_or_default();
+        let [low, high] = match (quartiles, facts.wait_range, known) {
+            (Some([least, _, most]), ..) => [least, most],
+            (None, Some([least, most]), Some(likely)) => [least.min(likely), most.max(likely)],
+            (None, None, known) => [known.unwrap_or(0); 2],
+            (None, Some(_), None) => [0; 2],
+        };
         let in_line = !matches!(facts.state, State::Full | State::Rejecting | State::Left);
         let position = facts.position.filter(|_| in_line);
         // In a pre-queue there is a place to give up before it is known which.
@@ -129,10 +140,13 @@ impl<'a> WaitingRoom<'a> {
             users_ahead: position.and(facts.users_ahead).unwrap_or(0),
             progress_known: position.is_some() && facts.progress_percent.is_some(),
             progress: position.and(facts.progress_percent).unwrap_or(0).min(100),
+            wait_time_low: low,
+            wait_time_high: high,
             nothing_sent: facts.notice == Some(Notice::NothingSent),
             place_lapsed: facts.notice == Some(Notice::PlaceLapsed),
             session_over: facts.notice == Some(Notice::SessionOver),
             leave_url: if has_place && in_line { leave_url } else { "" },
+            message: facts.message.clone(),
             occasion: Occasion::of(facts),
             admitted: None,
         }
@@ -169,6 +183,8 @@ struct Extras<'a> {
     heading: &'a str,
     explanation: &'a str,
     notice_text: &'a str,
+    /// Here as well, since a template's variable is there even if it is empty.
+    message: String,
     position_label: &'a str,
     position_text: String,
     users_ahead_text: String,
@@ -217,6 +233,7 @@ impl<'a> Extras<'a> {
                 Some(Notice::SessionOver) => texts.session_over,
                 None => "",
             },
+            message: facts.message.clone(),
             position_label: texts.position,
             position_text: match room.position_known {
                 true => language.number(room.position),
@@ -306,13 +323,20 @@ fn wait_text(state: State, room: &WaitingRoom<'_>, language: &Language) -> Strin
     match state {
         State::Called | State::Full | State::Prequeueing => String::new(),
         _ if room.wait_time > LONGEST_WAIT_MINUTES => language.texts.longer_than_a_day.into(),
-        _ if room.wait_time_75_percentile > room.wait_time_25_percentile => language.wait_between(
-            room.wait_time_25_percentile.into(),
-            room.wait_time_75_percentile.into(),
-        ),
+        _ if is_wide(room) => {
+            language.wait_between(room.wait_time_low.into(), room.wait_time_high.into())
+        }
         _ if room.wait_time_known => language.wait(room.wait_time.into()),
         _ => language.texts.unknown.into(),
     }
+}
+
+/// Whether a single number would say more than is known: the wait may differ by a quarter, and by more
+/// than what comes of whole minutes.
+fn is_wide(room: &WaitingRoom<'_>) -> bool {
+    let range = room.wait_time_high.saturating_sub(room.wait_time_low);
+    let is_random = room.wait_time_75_percentile > 0;
+    range > 0 && (is_random || (range > 2 && range > room.wait_time / 4))
 }
 
 /// The state as the variable `state` has it, and as the language files do.

@@ -10,9 +10,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::figures::counts::Counts;
 use super::number::{Incarnation, TicketId, TicketNumber};
 use super::numbers::Numbers;
+use super::position::Position;
 use super::snapshot::{READS_SETS, Snapshot, Stamp};
+use crate::control::version::Version;
 use crate::time::Instant;
 
 /// The version of the bodies. A reader refuses a larger one.
@@ -48,6 +51,12 @@ pub struct Request {
     /// For how many requests of edges a relay sends this one; 0 from an edge itself.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub gathered: u32,
+    /// What this edge has counted since its last report. A room of before does not read it.
+    #[serde(default, skip_serializing_if = "Counts::is_zero")]
+    pub counts: Counts,
+    /// The configuration that the sender goes by. A room that goes by an older one asks for it.
+    #[serde(default, skip_serializing_if = "Version::is_embedded")]
+    pub configuration: Version,
 }
 
 fn is_zero(value: &u32) -> bool {
@@ -185,6 +194,10 @@ pub enum Message {
         incarnation: Incarnation,
         /// The visitor's last counted poll, on the edge's clock.
         last_poll: Instant,
+        /// When the number was given, by the visitor's token; for figures alone. An older edge does
+        /// not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        joined: Option<Instant>,
     },
     /// An admitted visitor goes on.
     Renew {
@@ -199,6 +212,9 @@ pub enum Message {
         number: TicketNumber,
         /// Where the number comes from.
         incarnation: Incarnation,
+        /// Whether the origin has ended the session; for figures alone.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        revoked: bool,
     },
     /// An edge takes slots for the newcomers that it expects within [`RESERVED_FOR`]. Only to be
     /// sent to a room whose snapshot has [`Snapshot::spare`]: an older one does not know it.
@@ -219,6 +235,17 @@ pub enum Message {
         incarnation: Incarnation,
         /// How many of its numbers, from the first on, have become passes.
         used: u32,
+    },
+    /// Somebody of the operator's asks where a number stands. Like [`Message::End`] it is sent to
+    /// the room itself and never through a relay, because an older one does not know it.
+    Find {
+        /// The number.
+        number: TicketNumber,
+    },
+    /// Somebody of the operator's ends the session of a number, or its place in line.
+    End {
+        /// The number.
+        number: TicketNumber,
     },
 }
 
@@ -277,6 +304,8 @@ pub enum Reply {
     },
     /// There is nothing to spare: newcomers are to be asked for one by one.
     NotReserved,
+    /// Where the number stands; after [`Message::End`] where it stands from now on.
+    Found(Position),
 }
 
 #[cfg(test)]
@@ -332,6 +361,20 @@ mod tests {
         let text = r#"{"v":1,"polls":"EQAE","knows":["19a",3,1800000000000],"gathered":4}"#;
         assert_eq!(to_string(&request).unwrap(), text);
         assert_eq!(from_str::<Request>(text).unwrap(), request);
+    }
+
+    #[test]
+    fn requests_say_which_configuration_their_sender_goes_by() {
+        let request = Request {
+            version: VERSION,
+            configuration: Version(0x19a, 7),
+            ..Request::default()
+        };
+        let text = r#"{"v":1,"configuration":[410,7]}"#;
+        assert_eq!(to_string(&request).unwrap(), text);
+        assert_eq!(from_str::<Request>(text).unwrap(), request);
+        let embedded: Request = from_str(r#"{"v":1}"#).unwrap();
+        assert!(embedded.configuration.is_embedded());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The room: who is in, who waits, whose turn it is.
 
 pub mod draw;
+pub mod figures;
 pub mod ledger;
 pub mod lottery;
 pub mod message;
@@ -9,6 +10,9 @@ pub mod number;
 pub mod numbers;
 pub mod place;
 pub mod policy;
+pub mod position;
 pub mod relay;
 pub mod seed;
 pub mod snapshot;
+pub mod status;
+pub mod wait;

@@ -107,7 +107,7 @@ impl Policy {
 
     /// What the operator asks of the ledger at a time of the room.
     pub fn at(timeline: &Timeline, now: Instant) -> Self {
-        Self::from(timeline.at(Moment::from_millis(now.as_millis())))
+        Self::from(timeline.at(Moment::from_millis(now.as_millis())).as_ref())
     }
 
     /// When a session that is renewed at `now` ends, if the visitor came in at `admitted`.

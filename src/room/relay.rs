@@ -8,10 +8,12 @@
 
 use std::sync::Arc;
 
+use super::figures::counts::Counts;
 use super::message::{Message, Request, Response, VERSION};
 use super::news::{Headline, News};
 use super::number::TicketNumber;
 use super::snapshot::{Snapshot, Stamp};
+use crate::control::version::Version;
 use crate::time::{Instant, Span};
 
 /// Who wants a snapshot and nothing else gets the one that is known while it is younger than this.
@@ -37,6 +39,10 @@ pub struct Relay<A> {
     returns: Vec<TicketNumber>,
     /// Requests of edges since the last one to the room.
     gathered: u32,
+    /// What edges have counted, likewise.
+    counts: Counts,
+    /// The newest configuration that any of them knows.
+    configuration: Version,
     last_call: Instant,
 }
 
@@ -58,6 +64,8 @@ impl<A> Default for Relay<A> {
             polls: Vec::new(),
             returns: Vec::new(),
             gathered: 0,
+            counts: Counts::default(),
+            configuration: Version::EMBEDDED,
             last_call: Instant::default(),
         }
     }
@@ -68,6 +76,8 @@ impl<A> Relay<A> {
     pub fn hear(&mut self, request: Request, from: A, now: Instant) -> Option<(Response, A)> {
         // A relay may stand before another one.
         self.gathered = self.gathered.saturating_add(request.gathered.max(1));
+        self.counts.add(request.counts);
+        self.configuration = self.configuration.max(request.configuration);
         note(&mut self.polls, &request.polled, request.polls.iter());
         note(&mut self.returns, &request.returned, request.returns.iter());
         if request.messages.is_empty()
@@ -125,6 +135,8 @@ impl<A> Relay<A> {
             messages,
             knows: known.map(|known| known.stamp()),
             gathered: std::mem::take(&mut self.gathered),
+            counts: std::mem::take(&mut self.counts),
+            configuration: self.configuration,
             ..Request::default()
         };
         let reads = known.map_or(0, |known| known.reads);

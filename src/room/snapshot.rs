@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::lottery::{Epoch, Quartiles};
 use super::number::{Incarnation, TicketNumber};
 use super::place::{Announcement, Draws};
+use super::wait::Pace;
 use crate::time::{Instant, Span};
 
 /// When in a room's life a snapshot was taken. The larger one is the later one.
@@ -103,37 +104,6 @@ pub struct Snapshot {
 /// (`polls` and `returns` of a request). One that says less reads plain lists alone.
 pub const READS_SETS: u32 = 1;
 
-/// How fast the line moves.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
-pub struct Pace {
-    /// Calls of present visitors, whether they come or not.
-    pub calls_per_hour: u32,
-    /// Of a million who wait, so many leave the line in a minute.
-    #[serde(default)]
-    pub leaving_per_million: u32,
-    /// On so many calls this rests.
-    #[serde(default)]
-    pub calls: u32,
-    /// When the line was last found to move clearly slower than was told before. What a visitor was
-    /// told since does not rise.
-    #[serde(default)]
-    pub slowed: Instant,
-}
-
-impl Pace {
-    /// How long it takes until `people` at the head of the line are called or gone, in minutes.
-    pub fn minutes(&self, people: u64) -> f64 {
-        let calls = f64::from(self.calls_per_hour) / 60.0;
-        let leaving = f64::from(self.leaving_per_million) / 1e6;
-        let line = people as f64;
-        if leaving * line < calls * 1e-6 {
-            line / calls
-        } else {
-            (leaving * line / calls).ln_1p() / leaving
-        }
-    }
-}
-
 /// A point of the line that [`Snapshot::ahead`] draws.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Ahead(
@@ -189,20 +159,6 @@ impl Snapshot {
             (None, _) => u64::from(self.called.saturating_sub(1)),
         }
     }
-
-    /// The expected wait of a visitor with `ahead` others before them.
-    pub fn expected_wait(&self, ahead: u64) -> Option<Span> {
-        let people = ahead.saturating_add(1);
-        let minutes = match self.pace.filter(|pace| pace.calls_per_hour > 0) {
-            Some(pace) => pace.minutes(people),
-            // A room of an earlier version.
-            None => {
-                people as f64 / f64::from(self.admissions_per_minute.filter(|rate| *rate > 0.0)?)
-            }
-        };
-        // A wait of more than a year says nothing; keep the number small enough to convert.
-        (minutes < 525_600.0).then(|| Span::from_millis((minutes * 60_000.0) as u64))
-    }
 }
 
 #[cfg(test)]
@@ -245,17 +201,5 @@ mod tests {
             1,
             "nobody is ahead of themselves"
         );
-    }
-
-    #[test]
-    fn the_expected_wait_counts_the_visitor_too_and_is_not_made_up() {
-        let rate = |rate| Snapshot {
-            admissions_per_minute: rate,
-            ..Snapshot::default()
-        };
-        assert_eq!(rate(Some(2.0)).expected_wait(3), Some(Span::from_secs(120)));
-        assert_eq!(rate(Some(0.0)).expected_wait(3), None);
-        assert_eq!(rate(None).expected_wait(3), None);
-        assert_eq!(rate(Some(0.001)).expected_wait(1_000_000), None);
     }
 }

@@ -13,8 +13,11 @@ use super::language;
 use super::origin;
 use super::room::{
     BindPass, Cookie, FailMode, FirstPass, QueueingMethod, Room, RoomId, SameSite, Secure, Site,
+    is_id,
 };
+use super::rule_declaration;
 use super::table::Table;
+use crate::rules::Lists;
 
 /// The base name of the cookies, unless `cookie_name` says otherwise: Cloudflare's.
 const COOKIE_NAME: &str = "__cfwaitingroom";
@@ -23,6 +26,8 @@ pub(super) const LIMIT: (u32, u32) = (1, 2_147_483_647);
 /// Lengths in bytes, so that a pass stays small whatever is declared.
 const LONGEST_NAME: usize = 128;
 const LONGEST_COOKIE_NAME: usize = 64;
+/// In characters: a page tells it in a few lines.
+const LONGEST_MESSAGE: usize = 500;
 /// A year.
 const LONGEST_MINUTES: u32 = 525_600;
 /// Cloudflare's line is full when the wait is longer than a day.
@@ -44,6 +49,8 @@ pub struct Context<'a> {
 pub fn validate(declaration: &Value, context: Context<'_>) -> Result<Site, Faults> {
     let mut notes = Notes::default();
     let mut drafts = Vec::new();
+    let mut ip_lists = Vec::new();
+    let mut search_engine_crawler_bypass = false;
     if let Some(table) = Table::open(declaration, String::new(), &fields::SITE, &mut notes) {
         let base = cookie_name(&table, &mut notes);
         if !table.has("rooms") {
@@ -52,15 +59,21 @@ pub fn validate(declaration: &Value, context: Context<'_>) -> Result<Site, Fault
                 "is required; a site without rooms says so with rooms = []",
             );
         }
+        search_engine_crawler_bypass =
+            table.flag("search_engine_crawler_bypass", false, &mut notes);
+        let lists;
+        (ip_lists, lists) = rule_declaration::ip_lists(&table, &mut notes);
         for (place, value) in table.list("rooms", &mut notes) {
             if let Some(table) = Table::open(value, place.clone(), &fields::ROOM, &mut notes) {
-                drafts.push(room(&table, place, &base, context, &mut notes));
+                drafts.push(room(&table, place, &base, &lists, context, &mut notes));
             }
         }
         cross::check(&mut drafts, context.names, &mut notes);
     }
     notes.finish(Site {
         rooms: drafts.into_iter().map(|draft| draft.room).collect(),
+        ip_lists,
+        search_engine_crawler_bypass,
     })
 }
 
@@ -97,6 +110,7 @@ fn room(
     table: &Table<'_>,
     place: String,
     base: &str,
+    lists: &Lists,
     context: Context<'_>,
     notes: &mut Notes,
 ) -> Draft {
@@ -125,6 +139,7 @@ fn room(
     let id = id(table, &name, notes);
     let room = Room {
         events: event_declaration::events(table, &id, notes),
+        rules: rule_declaration::rules(table, &id, lists, notes),
         event: None,
         id,
         description: table
@@ -154,6 +169,7 @@ fn room(
         disable_session_renewal: table.flag("disable_session_renewal", false, notes),
         drain_over_limit: table.flag("drain_over_limit", false, notes),
         queue_all: table.flag("queue_all", false, notes),
+        queue_all_message: message(table, notes),
         queueing_method: queueing_method(table, notes),
         queue_full_after_minutes: table
             .number("queue_full_after_minutes", (0, LONGEST_MINUTES), notes)
@@ -205,20 +221,24 @@ fn room(
         name,
     };
     session_fits(&room, table, notes);
-    if let Some("off") | None = table.get("turnstile_mode").and_then(Value::as_str) {
-        table.text("turnstile_mode", notes);
-    } else {
-        notes.add(
-            table.at("turnstile_mode"),
-            "Turnstile is not built yet; it can only be off",
-        );
-    }
+    turnstile(table, notes);
     Draft {
         place,
         room,
         suffix,
         routes,
         routes_hold,
+    }
+}
+
+/// Turnstile can only be off. An action without it never happens, so the one that does nothing is taken:
+/// some clients send it always.
+pub(super) fn turnstile(table: &Table<'_>, notes: &mut Notes) {
+    for (name, only) in [("turnstile_mode", "off"), ("turnstile_action", "log")] {
+        if table.text(name, notes).is_some_and(|value| value != only) {
+            let message = format!("Turnstile is not built yet; it can only be {only}");
+            notes.add(table.at(name), message);
+        }
     }
 }
 
@@ -256,11 +276,7 @@ pub(super) fn is_word(word: &str, longest: usize) -> bool {
 /// The declared id; else one that follows from the name, so that a room keeps its visitors when the
 /// rest of its declaration changes.
 fn id(table: &Table<'_>, name: &str, notes: &mut Notes) -> RoomId {
-    if let Some(id) = table.text("id", notes) {
-        let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        if id.len() != 32 || !id.bytes().all(hex) {
-            notes.add(table.at("id"), "must be 32 lower-case hexadecimal digits");
-        }
+    if let Some(id) = declared_id(table, notes) {
         return RoomId(id.to_owned());
     }
     let digest = Sha256::digest(format!("anteroom room id\0{}", name.to_ascii_lowercase()));
@@ -271,6 +287,15 @@ fn id(table: &Table<'_>, name: &str, notes: &mut Notes) -> RoomId {
             .map(|byte| format!("{byte:02x}"))
             .collect(),
     )
+}
+
+/// The declared id, if there is one.
+pub(super) fn declared_id<'a>(table: &Table<'a>, notes: &mut Notes) -> Option<&'a str> {
+    let id = table.text("id", notes)?;
+    if !is_id(id) {
+        notes.add(table.at("id"), "must be 32 lower-case hexadecimal digits");
+    }
+    Some(id)
 }
 
 fn cookie_attributes(table: &Table<'_>, notes: &mut Notes) -> (SameSite, Secure) {
@@ -338,6 +363,18 @@ pub(super) fn queueing_method(table: &Table<'_>, notes: &mut Notes) -> QueueingM
     table
         .choice("queueing_method", &methods, notes)
         .unwrap_or_default()
+}
+
+/// One line of plain text, which pages escape.
+fn message(table: &Table<'_>, notes: &mut Notes) -> String {
+    let text = table.text("queue_all_message", notes).unwrap_or_default();
+    if text.chars().count() > LONGEST_MESSAGE || text.chars().any(char::is_control) {
+        notes.add(
+            table.at("queue_all_message"),
+            format!("must be at most {LONGEST_MESSAGE} characters on one line"),
+        );
+    }
+    text.to_owned()
 }
 
 fn status_code(table: &Table<'_>, notes: &mut Notes) -> u16 {

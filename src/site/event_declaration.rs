@@ -3,7 +3,9 @@
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::declaration::{LIMIT, is_word, page, queueing_method, session_duration};
+use super::declaration::{
+    LIMIT, declared_id, is_word, page, queueing_method, session_duration, turnstile,
+};
 use super::event::{Event, EventId};
 use super::fault::Notes;
 use super::fields;
@@ -81,14 +83,7 @@ fn event(table: &Table<'_>, room: &RoomId, notes: &mut Notes) -> Option<Event> {
             "needs a prequeue_start_time: the places of the pre-queue are what is drawn",
         );
     }
-    if let Some(mode) = table.text("turnstile_mode", notes)
-        && mode != "off"
-    {
-        notes.add(
-            table.at("turnstile_mode"),
-            "Turnstile is not built yet; it can only be off",
-        );
-    }
+    turnstile(table, notes);
     let description = table.text("description", notes).unwrap_or_default();
     let suspended = table.flag("suspended", false, notes);
     let renewal = table.flag("disable_session_renewal", false, notes);
@@ -100,7 +95,7 @@ fn event(table: &Table<'_>, room: &RoomId, notes: &mut Notes) -> Option<Event> {
     let (start, end) = (start?, end?);
     distances(table, prequeue_start_time, start, end, notes);
     Some(Event {
-        id: id(room, &name),
+        id: id(table, room, &name, notes),
         name,
         description: description.to_owned(),
         prequeue_start_time,
@@ -175,8 +170,13 @@ fn beside(place: &str, event: &Event, other_place: &str, other: &Event, notes: &
     }
 }
 
-/// The id follows from the names, so that an event keeps its draw when its settings change.
-fn id(room: &RoomId, name: &str) -> EventId {
+/// The declared id; else one that follows from the names, so that an event keeps its draw when its
+/// settings change.
+fn id(table: &Table<'_>, room: &RoomId, name: &str, notes: &mut Notes) -> EventId {
+    if let Some(id) = declared_id(table, notes) {
+        let bits = u128::from_str_radix(id, 16).unwrap_or_default();
+        return EventId::new(bits.to_be_bytes());
+    }
     let name = name.to_ascii_lowercase();
     let digest = Sha256::digest(format!("anteroom event id\0{room}\0{name}"));
     let mut bits = [0; 16];

@@ -13,21 +13,19 @@ pub struct Fields {
 
 const EVENTS: &str = "events belong to a room: [[rooms.events]]";
 const NOT_OF_EVENTS: &str = "is the room's alone: an event cannot override it";
-const RULES: &str = "bypass rules are not built yet";
-const TURNSTILE: &str = "Turnstile is not built yet";
+const RULES: &str = "bypass rules belong to a room: [[rooms.rules]]";
+const OF_THE_SITE: &str = "is the whole site's: write it above the rooms";
 const READ_ONLY: &str = "is read-only: anteroom sets it";
 
 /// The whole declaration.
 pub const SITE: Fields = Fields {
-    known: &["cookie_name", "rooms"],
-    refused: &[
-        (
-            "search_engine_crawler_bypass",
-            "letting search engines pass is not built yet",
-        ),
-        ("events", EVENTS),
-        ("rules", RULES),
+    known: &[
+        "cookie_name",
+        "search_engine_crawler_bypass",
+        "ip_lists",
+        "rooms",
     ],
+    refused: &[("events", EVENTS), ("rules", RULES)],
 };
 
 /// One of `rooms`.
@@ -50,6 +48,7 @@ pub const ROOM: Fields = Fields {
         "disable_session_renewal",
         "drain_over_limit",
         "queue_all",
+        "queue_all_message",
         "queueing_method",
         "queue_full_after_minutes",
         "queueing_status_code",
@@ -59,6 +58,7 @@ pub const ROOM: Fields = Fields {
         "suspended",
         "enabled_origin_commands",
         "turnstile_mode",
+        "turnstile_action",
         "fail_mode",
         "allowed_origins",
         "bind_pass",
@@ -70,14 +70,11 @@ pub const ROOM: Fields = Fields {
         "relay_above",
         "relay_shards",
         "events",
+        "rules",
     ],
     refused: &[
-        ("turnstile_action", TURNSTILE),
-        ("rules", RULES),
-        (
-            "search_engine_crawler_bypass",
-            "letting search engines pass is not built yet",
-        ),
+        ("ip_lists", OF_THE_SITE),
+        ("search_engine_crawler_bypass", OF_THE_SITE),
         ("created_on", READ_ONLY),
         ("modified_on", READ_ONLY),
         ("next_event_start_time", READ_ONLY),
@@ -88,6 +85,7 @@ pub const ROOM: Fields = Fields {
 /// One of `events`.
 pub const EVENT: Fields = Fields {
     known: &[
+        "id",
         "name",
         "description",
         "event_start_time",
@@ -103,13 +101,13 @@ pub const EVENT: Fields = Fields {
         "queueing_method",
         "custom_page_html",
         "turnstile_mode",
+        "turnstile_action",
     ],
     refused: &[
-        ("turnstile_action", TURNSTILE),
-        ("id", READ_ONLY),
         ("created_on", READ_ONLY),
         ("modified_on", READ_ONLY),
         ("queue_all", NOT_OF_EVENTS),
+        ("queue_all_message", NOT_OF_EVENTS),
         ("json_response_enabled", NOT_OF_EVENTS),
         ("queueing_status_code", NOT_OF_EVENTS),
         ("default_template_language", NOT_OF_EVENTS),
@@ -119,6 +117,18 @@ pub const EVENT: Fields = Fields {
         ("path", NOT_OF_EVENTS),
         ("additional_routes", NOT_OF_EVENTS),
     ],
+};
+
+/// One of `rules`.
+pub const RULE: Fields = Fields {
+    known: &["id", "action", "expression", "description", "enabled"],
+    refused: &[("version", READ_ONLY), ("last_updated", READ_ONLY)],
+};
+
+/// One of `ip_lists`.
+pub const IP_LIST: Fields = Fields {
+    known: &["name", "description", "items"],
+    refused: &[],
 };
 
 /// One of `additional_routes`.

@@ -1,7 +1,7 @@
 //! What the operator declares: rooms, their routes and their events.
 //!
 //! `build.rs` compiles this folder too, to check and pack `rooms.toml`. So nothing in here may name
-//! another part of the crate, and every path starts with `super` or `self`.
+//! another part of the crate but `crate::rules`, which `build.rs` compiles as well.
 
 mod coverage;
 mod cross;
@@ -16,6 +16,8 @@ pub mod moment;
 mod origin;
 pub mod path;
 pub mod room;
+pub mod rule;
+mod rule_declaration;
 mod scope;
 mod table;
 pub mod timeline;

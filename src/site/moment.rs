@@ -29,7 +29,7 @@ impl Moment {
 
     /// Reads ISO 8601 with a date, a time and an offset from UTC: `2027-11-26T09:00:00Z`. None if it
     /// is something else, or before 1970.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let read = OffsetDateTime::parse(text, &Iso8601::PARSING).ok()?;
         let millis = read.unix_timestamp_nanos().checked_div(1_000_000)?;
         u64::try_from(millis).ok().map(Self)

@@ -16,9 +16,10 @@ use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
-/// What stays literal when a canonical path is spelled out: RFC 3986 `pchar`, but for `;`, which
-/// starts what the canonical form drops.
+/// What stays literal when a canonical path is spelled out: slashes, and RFC 3986 `pchar`, but for `;`,
+/// which starts what the canonical form drops.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
@@ -112,12 +113,10 @@ pub fn segments(path: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|segment| !segment.is_empty())
 }
 
-/// Spells a canonical path as a URL does. The canonical form of the result is `path` again.
-pub fn spelling(path: &[u8]) -> String {
-    path.split(|&byte| byte == b'/')
-        .map(|segment| percent_encode(segment, ENCODED).to_string())
-        .collect::<Vec<_>>()
-        .join("/")
+/// Spells a canonical path as a URL does. The canonical form of the result is `path` again. Borrows
+/// when nothing is to be encoded.
+pub fn spelling(path: &[u8]) -> Cow<'_, str> {
+    percent_encode(path, ENCODED).into()
 }
 
 /// Lower case, by Unicode; upper case first, so that `ς` and `σ`, `ſ` and `s` are one. What is not

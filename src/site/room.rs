@@ -7,12 +7,25 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::event::{Event, Running};
+use super::rule::{IpList, Rule};
 
 /// All rooms of a deployment.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Site {
     /// The rooms in the order of their declaration.
     pub rooms: Vec<Room>,
+    /// The lists of addresses that rules may name.
+    #[serde(default)]
+    pub ip_lists: Vec<IpList>,
+    /// Verified crawlers of search engines pass by every room.
+    #[serde(default)]
+    pub search_engine_crawler_bypass: bool,
+}
+
+/// Whether a text is an id as Cloudflare's are: 32 lower-case hexadecimal digits.
+pub fn is_id(text: &str) -> bool {
+    let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    text.len() == 32 && text.bytes().all(hex)
 }
 
 /// The id of a room: 32 lower-case hexadecimal digits. A room that is given a new id is a new room:
@@ -22,6 +35,11 @@ pub struct Site {
 pub struct RoomId(pub(super) String);
 
 impl RoomId {
+    /// The id of these digits; none for any other text.
+    pub fn read(digits: &str) -> Option<Self> {
+        is_id(digits).then(|| Self(digits.to_owned()))
+    }
+
     /// The 32 hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -66,6 +84,10 @@ pub struct Room {
     pub drain_over_limit: bool,
     /// Hold every newcomer, whatever the limits and the method.
     pub queue_all: bool,
+    /// What the page says while `queue_all` holds everybody: up to 500 characters without control
+    /// characters; empty: nothing.
+    #[serde(default)]
+    pub queue_all_message: String,
     /// The order of admission.
     pub queueing_method: QueueingMethod,
     /// The expected wait in minutes from which on newcomers get no number; 0: they always do.
@@ -107,6 +129,9 @@ pub struct Room {
     /// The room's events, which do not overlap: 5 at most.
     #[serde(default)]
     pub events: Vec<Event>,
+    /// The rules by which requests pass by the room: 100 at most.
+    #[serde(default)]
+    pub rules: Vec<Rule>,
     /// The event that shapes these settings: none in what is declared, see [`Timeline::at`].
     ///
     /// [`Timeline::at`]: super::timeline::Timeline::at

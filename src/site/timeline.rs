@@ -1,5 +1,7 @@
 //! Which settings are in force when: a pure function of a room's declaration and the time.
 
+use std::sync::Arc;
+
 use super::event::{Event, Running};
 use super::moment::Moment;
 use super::room::Room;
@@ -7,7 +9,7 @@ use super::room::Room;
 /// A room's settings over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
-    room: Room,
+    room: Arc<Room>,
     /// In no order, since they do not overlap.
     periods: Vec<Period>,
 }
@@ -16,7 +18,7 @@ pub struct Timeline {
 struct Period {
     from: Moment,
     until: Moment,
-    room: Room,
+    room: Arc<Room>,
 }
 
 impl Timeline {
@@ -26,12 +28,12 @@ impl Timeline {
         let events = events.filter(|event| !event.suspended && !room.suspended);
         Self {
             periods: events.flat_map(|event| periods(room, event)).collect(),
-            room: room.clone(),
+            room: Arc::new(room.clone()),
         }
     }
 
     /// The settings, if they are the same at all times.
-    pub const fn constant(&self) -> Option<&Room> {
+    pub const fn constant(&self) -> Option<&Arc<Room>> {
         if self.periods.is_empty() {
             Some(&self.room)
         } else {
@@ -41,7 +43,7 @@ impl Timeline {
 
     /// The settings in force at a moment. [`Room::event`] names the event that shapes them, if any
     /// does.
-    pub fn at(&self, moment: Moment) -> &Room {
+    pub fn at(&self, moment: Moment) -> &Arc<Room> {
         let mut periods = self.periods.iter();
         let period = periods.find(|period| period.from <= moment && moment < period.until);
         period.map_or(&self.room, |period| &period.room)
@@ -53,12 +55,12 @@ fn periods(room: &Room, event: &Event) -> impl Iterator<Item = Period> {
     let prequeue = (begins < starts).then(|| Period {
         from: begins,
         until: starts,
-        room: during(room, event, true),
+        room: Arc::new(during(room, event, true)),
     });
     let event = Period {
         from: starts,
         until: event.event_end_time,
-        room: during(room, event, false),
+        room: Arc::new(during(room, event, false)),
     };
     prequeue.into_iter().chain([event])
 }

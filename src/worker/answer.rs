@@ -7,9 +7,10 @@ use js_sys::Uint8Array;
 use wasm_bindgen::JsCast;
 use web_sys::Response;
 
-use super::binding;
+use super::{binding, log};
 use crate::gate::cors::Field;
 use crate::gate::header;
+use crate::log::{Entry, clean};
 use crate::page::shared::Body;
 
 /// So many pages are kept as the runtime's own bytes.
@@ -69,7 +70,8 @@ fn bytes_of(page: &Rc<str>) -> Uint8Array {
 /// The answer when the Worker is not set up right: it says so to the operator and keeps the origin
 /// protected.
 pub(super) fn broken(message: &str) -> Response {
-    worker::console_error!("anteroom is not set up: {message}");
+    let reason = clean(message);
+    log::write(&Entry::NotSetUp { reason });
     let text = format!("anteroom is not set up: {message}\n");
     error(503, &text, Vec::new())
 }

@@ -19,6 +19,14 @@ extern "C" {
     #[wasm_bindgen(js_name = readFields, catch)]
     pub(super) fn read_fields(request: &Request, names: &Array) -> Result<String, JsValue>;
 
+    /// What bypass rules need of a request, in the same form. A name is a text or a list of them.
+    #[wasm_bindgen(js_name = readFacts, catch)]
+    pub(super) fn read_facts(request: &Request, names: &Array) -> Result<String, JsValue>;
+
+    /// All header fields of a request, as lines of `name:value`.
+    #[wasm_bindgen(js_name = allFields, catch)]
+    pub(super) fn all_fields(request: &Request) -> Result<String, JsValue>;
+
     /// An answer. `head` is lines of `name:value`.
     #[wasm_bindgen(js_name = respond, catch)]
     pub(super) fn respond(
@@ -54,6 +62,13 @@ extern "C" {
     #[wasm_bindgen]
     pub(super) fn ask(namespace: &JsValue, name: &str, body: &str, patience: u32) -> Promise;
 
+    /// Writes all that `write` writes or, if that gives an error, nothing.
+    #[wasm_bindgen(catch)]
+    pub(super) fn atomically(
+        storage: &JsValue,
+        write: &mut dyn FnMut() -> Option<String>,
+    ) -> Result<(), JsValue>;
+
     /// What an object owes a caller: a promise, and what fulfils it.
     pub(super) type Answer;
 
@@ -76,4 +91,23 @@ extern "C" {
     /// Answers a request by HTTP: `body` is given its body, `answer` gives what it is answered.
     #[wasm_bindgen(js_name = answerByHttp)]
     pub(super) fn respond_by_http(request: &Request, body: &Answer, answer: &Answer) -> Promise;
+}
+
+#[wasm_bindgen(module = "/src/worker/configuration.js")]
+extern "C" {
+    /// What the data centre knows of the configuration; see there.
+    #[wasm_bindgen]
+    pub(super) fn cached(known: &str) -> Promise;
+
+    /// Keeps what the control object has told for the data centre.
+    #[wasm_bindgen]
+    pub(super) fn keep(version: &str, text: Option<&str>, asked: f64) -> Promise;
+
+    /// The copy for bad times, or `undefined`.
+    #[wasm_bindgen(js_name = readCopy)]
+    pub(super) fn read_copy(namespace: &JsValue) -> Promise;
+
+    /// Writes it.
+    #[wasm_bindgen(js_name = writeCopy)]
+    pub(super) fn write_copy(namespace: &JsValue, text: &str) -> Promise;
 }

@@ -8,8 +8,12 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 use worker::Env;
 
+use super::configuration::CONTROL;
 use super::isolate::Isolate;
-use super::{binding, clock};
+use super::{binding, clock, log};
+use crate::control::message::{self as control, Ask, Policy};
+use crate::log::{Entry, clean};
+use crate::room::figures::told::{self, QUESTION, Question};
 use crate::room::message::{Message, Reply, Request, Response, VERSION};
 use crate::room::snapshot::Snapshot;
 use crate::site::room::RoomId;
@@ -24,9 +28,9 @@ const RELAYS_THIRDS: u32 = 2;
 
 /// The way to a room.
 pub(super) struct Way {
-    pub(super) isolate: &'static Isolate,
+    pub(super) isolate: Isolate,
     pub(super) index: usize,
-    pub(super) room: &'static RoomId,
+    pub(super) room: RoomId,
     /// The relay to go through.
     pub(super) relay: Option<String>,
 }
@@ -34,13 +38,14 @@ pub(super) struct Way {
 impl Way {
     /// The way to take now. `colo` is asked for the data centre if a relay is to be found there.
     pub(super) fn find(
-        isolate: &'static Isolate,
+        isolate: &Isolate,
         index: usize,
-        room: &'static RoomId,
+        room: &RoomId,
         colo: impl FnOnce() -> Option<String>,
     ) -> Self {
         let now = clock::now();
-        let shards = isolate.memory(index, |room| room.relays(now)).flatten();
+        let shards = isolate.edition.memory(index, |room| room.relays(now));
+        let shards = shards.flatten();
         let relay = shards.map(|shards| {
             // Locally there is no data centre.
             let colo = colo().unwrap_or_else(|| "local".to_owned());
@@ -48,9 +53,9 @@ impl Way {
             format!("{room}/{colo}/{shard}")
         });
         Self {
-            isolate,
+            isolate: isolate.clone(),
             index,
-            room,
+            room: room.clone(),
             relay,
         }
     }
@@ -107,7 +112,7 @@ pub(super) async fn exchange(
         knows: known.map(|known| known.stamp()),
         ..Request::default()
     };
-    let response = travel(env, way, &request, patience).await?;
+    let response = travel(env, way, request, patience).await?;
     let snapshot = snapshot_of(&response, known)?;
     Ok((response.replies, snapshot))
 }
@@ -116,7 +121,7 @@ pub(super) async fn exchange(
 pub(super) async fn look(
     env: &Env,
     way: &Way,
-    report: &Request,
+    report: Request,
     known: Option<&Arc<Snapshot>>,
     patience: Duration,
 ) -> Result<Arc<Snapshot>, Unanswered> {
@@ -127,22 +132,25 @@ pub(super) async fn look(
 async fn travel(
     env: &Env,
     way: &Way,
-    request: &Request,
+    mut request: Request,
     patience: Duration,
 ) -> Result<Response, Unanswered> {
     let begin = clock::now();
+    request.configuration = way.isolate.edition.version;
     if let Some(relay) = &way.relay {
-        match send(env, RELAYS, relay, request, patience * RELAYS_THIRDS / 3).await {
+        match send(env, RELAYS, relay, &request, patience * RELAYS_THIRDS / 3).await {
             Ok(response) => return Ok(response),
             Err(error) => {
-                worker::console_warn!("relay {relay}: {error}");
+                let reason = clean(&error.to_string());
+                log::write(&Entry::RelayFailed { relay, reason });
                 let now = clock::now();
-                way.isolate.memory(way.index, |room| room.relay_fail(now));
+                let edition = &way.isolate.edition;
+                edition.memory(way.index, |room| room.relay_fail(now));
             }
         }
     }
     let spent = clock::now().since(begin);
-    pass_on(env, way.room, request, rest(patience, spent)).await
+    pass_on(env, &way.room, &request, rest(patience, spent)).await
 }
 
 fn snapshot_of(
@@ -177,6 +185,51 @@ fn rest(patience: Duration, spent: Span) -> Duration {
     patience.saturating_sub(Duration::from_millis(spent.as_millis()))
 }
 
+/// Asks the control object, for `patience` at most, and once more, with a new stub, if that fails. A
+/// request to the API is never said twice: what it creates would be created twice.
+pub(super) async fn control(
+    env: &Env,
+    question: &Ask,
+    patience: Duration,
+) -> Result<String, Unanswered> {
+    let begin = clock::now();
+    let body = serde_json::to_string(question).map_err(not_understood)?;
+    match say(env, CONTROL, control::NAME, &body, patience).await {
+        Err(error) if error.is_worth_repeating() && !matches!(question, Ask::Api(_)) => {
+            let rest = rest(patience, clock::now().since(begin));
+            say(env, CONTROL, control::NAME, &body, rest).await
+        }
+        outcome => outcome,
+    }
+}
+
+/// Tells a room what it is to go by, for `patience` at most.
+pub(super) async fn govern(
+    env: &Env,
+    room: &RoomId,
+    policy: &Policy,
+    patience: Duration,
+) -> Result<(), Unanswered> {
+    let body = serde_json::to_string(policy).map_err(not_understood)?;
+    let body = format!("{}{body}", control::POLICY);
+    say(env, ROOMS, room.as_str(), &body, patience)
+        .await
+        .map(drop)
+}
+
+/// Asks a room something for its operator.
+pub(super) async fn question(
+    env: &Env,
+    room: &RoomId,
+    question: &Question,
+    patience: Duration,
+) -> Result<told::Answer, Unanswered> {
+    let body = serde_json::to_string(question).map_err(not_understood)?;
+    let body = format!("{QUESTION}{body}");
+    let text = say(env, ROOMS, room.as_str(), &body, patience).await?;
+    serde_json::from_str(&text).map_err(not_understood)
+}
+
 async fn send(
     env: &Env,
     namespace: &str,
@@ -184,23 +237,37 @@ async fn send(
     request: &Request,
     patience: Duration,
 ) -> Result<Response, Unanswered> {
-    let failed = |error: JsValue| {
-        let message = js_sys::Error::from(error).message();
-        Unanswered::Failed(message.into())
-    };
-    let not_understood = |error: serde_json::Error| Unanswered::NotUnderstood(error.to_string());
     let body = serde_json::to_string(request).map_err(not_understood)?;
     #[cfg(feature = "planted-panic")]
     let body = super::planted::message(body);
-    let namespace = js_sys::Reflect::get(env, &JsValue::from_str(namespace)).map_err(failed)?;
-    let milliseconds = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
-    let answer = binding::ask(&namespace, name, &body, milliseconds);
-    let answer = JsFuture::from(answer).await.map_err(failed)?;
-    let text = answer.as_string().ok_or(Unanswered::TimedOut(patience))?;
+    let text = say(env, namespace, name, &body, patience).await?;
     let response: Response = serde_json::from_str(&text).map_err(not_understood)?;
     if response.version > VERSION {
         let version = format!("version {}", response.version);
         return Err(Unanswered::NotUnderstood(version));
     }
     Ok(response)
+}
+
+/// Says a text to an object and waits for the text that it says.
+async fn say(
+    env: &Env,
+    namespace: &str,
+    name: &str,
+    body: &str,
+    patience: Duration,
+) -> Result<String, Unanswered> {
+    let failed = |error: JsValue| {
+        let message = js_sys::Error::from(error).message();
+        Unanswered::Failed(message.into())
+    };
+    let namespace = js_sys::Reflect::get(env, &JsValue::from_str(namespace)).map_err(failed)?;
+    let milliseconds = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
+    let answer = binding::ask(&namespace, name, body, milliseconds);
+    let answer = JsFuture::from(answer).await.map_err(failed)?;
+    answer.as_string().ok_or(Unanswered::TimedOut(patience))
+}
+
+fn not_understood(error: serde_json::Error) -> Unanswered {
+    Unanswered::NotUnderstood(error.to_string())
 }

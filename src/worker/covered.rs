@@ -9,7 +9,6 @@ use web_sys::Request;
 use worker::{Context, Env};
 
 use super::call::{self, Way};
-use super::clock;
 use super::edge::Prepared;
 use super::headers::Fields;
 use super::isolate::Isolate;
@@ -24,6 +23,8 @@ use crate::gate::memory::Memory;
 use crate::gate::route::Match;
 use crate::gate::token::Standing;
 use crate::gate::visitor::Visitor;
+use crate::room::figures::counts::Counts;
+use crate::room::message;
 use crate::room::number::TicketId;
 use crate::site::room::{BindPass, FirstPass, Room};
 use crate::time::{Instant, Span};
@@ -36,11 +37,13 @@ const YOUNG: Span = Span::from_secs(60);
 
 /// A covered request: who asks, as far as one look at the cookie tells.
 pub(super) struct Covered {
-    pub(super) isolate: &'static Isolate,
+    pub(super) isolate: Isolate,
     pub(super) index: usize,
-    pub(super) room: &'static Room,
+    pub(super) room: Arc<Room>,
     pub(super) keys: &'static Keys,
     pub(super) request: Request,
+    /// Whether a rule lets the request pass by the room.
+    pub(super) bypassed: bool,
     pub(super) fields: Fields,
     pub(super) https: bool,
     pub(super) visitor: Visitor,
@@ -51,15 +54,16 @@ pub(super) struct Covered {
 impl Covered {
     /// Reads the cookie, and what the room binds its passes to, if it does.
     pub(super) fn look(
-        isolate: &'static Isolate,
-        room: &'static Room,
+        isolate: Isolate,
+        room: Arc<Room>,
         keys: &'static Keys,
         matched: &Match<'_>,
         request: Request,
+        bypassed: bool,
+        now: Instant,
     ) -> Self {
         #[cfg(feature = "planted-panic")]
         super::planted::in_request(&request, "look");
-        let now = clock::now();
         let fields = Fields::of(&request);
         let binding = match room.bind_pass {
             BindPass::None => None,
@@ -69,8 +73,9 @@ impl Covered {
                 fields.read("CF-Connecting-IP").as_deref(),
             ),
         };
-        let visitor = Visitor::recognize(keys, room, fields.cookie(), binding.as_ref(), now);
+        let visitor = Visitor::recognize(keys, &room, fields.cookie(), binding.as_ref(), now);
         let visitor = isolate
+            .edition
             .memory(matched.room, |room| {
                 visitor.checked(room.snapshot().map(Arc::as_ref))
             })
@@ -81,6 +86,7 @@ impl Covered {
             room,
             keys,
             request,
+            bypassed,
             fields,
             https: matched.https,
             visitor,
@@ -100,7 +106,7 @@ impl Covered {
             || self.room.strip_cookie
             || matched.leave
             || matched.disputed
-            || decision::renewal_is_due(self.room, &standing, self.now)
+            || decision::renewal_is_due(&self.room, &standing, self.now)
             || intent::is_poll(&|name| self.fields.read(name));
         if self.room.first_pass != FirstPass::Full && self.now < issued + YOUNG {
             self.memory(|room| room.note_return(number));
@@ -121,12 +127,12 @@ impl Covered {
 
     /// What the isolate remembers of the room.
     pub(super) fn memory<T>(&self, with: impl FnOnce(&mut Memory) -> T) -> Option<T> {
-        self.isolate.memory(self.index, with)
+        self.isolate.edition.memory(self.index, with)
     }
 
     /// The way to the room.
     pub(super) fn way(&self) -> Way {
-        Way::find(self.isolate, self.index, &self.room.id, || self.colo())
+        Way::find(&self.isolate, self.index, &self.room.id, || self.colo())
     }
 
     /// The data centre in which the request has arrived; none where the runtime does not say.
@@ -141,6 +147,20 @@ impl Covered {
         self.visitor.token.map(|token| token.standing)
     }
 
+    /// Counts something for the room's figures.
+    pub(super) fn count(&self, note: impl FnOnce(&mut Counts)) {
+        self.memory(|room| note(&mut room.counts));
+    }
+
+    /// Notes that the request passes at once, and renews the snapshot in the background, if it is
+    /// time.
+    pub(super) fn note_passage(&self, env: &Env, ctx: &Context) {
+        let report = self.memory(|room| room.note_passage(self.now)).flatten();
+        if let Some(report) = report {
+            drop(self.refresh(env, ctx, report));
+        }
+    }
+
     /// Renews the snapshot in the background, if it is time and nobody is at it ([`Memory::start_refresh`]).
     /// The receiver is told when it is there.
     pub(super) fn refresh_if_due(
@@ -152,21 +172,33 @@ impl Covered {
         let report = self
             .memory(|room| room.start_refresh(self.now, needs))
             .flatten()?;
+        Some(self.refresh(env, ctx, report))
+    }
+
+    fn refresh(&self, env: &Env, ctx: &Context, report: message::Request) -> oneshot::Receiver<()> {
         let (done, is_done) = oneshot::channel();
-        let (isolate, index, way, env) = (self.isolate, self.index, self.way(), env.clone());
+        let (way, env) = (self.way(), env.clone());
         ctx.wait_until(async move {
-            let known = isolate.memory(index, |room| room.snapshot().cloned());
+            let Way { isolate, index, .. } = &way;
+            let known = isolate
+                .edition
+                .memory(*index, |room| room.snapshot().cloned());
             let known = known.flatten();
-            match call::look(&env, &way, &report, known.as_ref(), REFRESH_PATIENCE).await {
-                Ok(snapshot) => isolate.heard(index, snapshot),
+            let counts = report.counts;
+            match call::look(&env, &way, report, known.as_ref(), REFRESH_PATIENCE).await {
+                Ok(snapshot) => isolate.heard(*index, snapshot),
                 Err(error) => {
-                    isolate.unheard(index, &error);
+                    isolate.unheard(*index, &error);
+                    // It may have been heard all the same, and is then counted twice.
+                    isolate
+                        .edition
+                        .memory(*index, |room| room.counts.add(counts));
                 }
             }
             // Most requests do not wait for it.
             let _ = done.send(());
         });
-        Some(is_done)
+        is_done
     }
 
     /// Reads the rest of what the answer depends on.
@@ -195,7 +227,7 @@ impl Covered {
         let may_redirect = method == "GET" && refusal.is_none();
         let redirect = may_redirect.then(|| matched.redirect()).flatten();
         Prepared {
-            leave_url: leave_url(self.room, &host, &path),
+            leave_url: leave_url(&self.room, &host, &path),
             intent,
             is_safe: matches!(method.as_str(), "GET" | "HEAD"),
             refusal,

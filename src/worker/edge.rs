@@ -13,7 +13,7 @@ use worker::{Context, Delay, Env};
 
 use super::answer;
 use super::covered::Covered;
-use super::{call, clock, reserve};
+use super::{call, clock, log, reserve};
 use crate::gate::answer::Asked;
 use crate::gate::cookie;
 use crate::gate::cors::Cors;
@@ -21,6 +21,7 @@ use crate::gate::decision::{self, Change, Kind, Outcome, Step};
 use crate::gate::header;
 use crate::gate::intent::{self, Intent};
 use crate::gate::token::{Standing, Token};
+use crate::log::{Entry, clean};
 use crate::page::shared::Body;
 use crate::room::message::Message;
 use crate::room::number::{Incarnation, TicketId, TicketNumber};
@@ -165,10 +166,11 @@ impl Prepared {
         }
     }
 
-    fn request<'a>(&self, snapshot: Option<&'a Snapshot>) -> decision::Request<'a> {
+    fn request<'a>(&'a self, snapshot: Option<&'a Snapshot>) -> decision::Request<'a> {
         let covered = &self.covered;
         decision::Request {
-            room: covered.room,
+            room: &covered.room,
+            bypassed: covered.bypassed,
             intent: self.intent,
             is_listed_origin: self.cors().is_allowed(),
             visitor: covered.visitor,
@@ -186,15 +188,19 @@ impl Prepared {
     /// new one is worth a moment.
     fn be_informed(&self, env: &Env, ctx: &Context) -> Option<oneshot::Receiver<()>> {
         let covered = &self.covered;
-        let (is_stale, queues) = covered
+        let (is_stale, is_useless, queues) = covered
             .memory(|room| {
                 let queues = room.snapshot().is_some_and(|snapshot| snapshot.queueing);
-                (room.is_stale(covered.now), queues)
+                let now = covered.now;
+                (room.is_stale(now), room.is_useless(now), queues)
             })
             .unwrap_or_default();
         let rests_on_it = match covered.standing() {
             Some(Standing::Waiting { .. }) => true,
-            Some(Standing::Admitted { .. } | Standing::Ticket { .. }) => false,
+            // Where the origin ends sessions, an isolate that has long heard nothing asks first
+            // whether this one still holds.
+            Some(Standing::Admitted { .. }) => covered.room.revoke_enabled && is_useless,
+            Some(Standing::Ticket { .. }) => false,
             None => queues,
         };
         covered
@@ -203,26 +209,20 @@ impl Prepared {
     }
 
     fn note_newcomer(&self, env: &Env, ctx: &Context) {
-        let Covered {
-            isolate,
-            index,
-            room,
-            now,
-            ..
-        } = self.covered;
-        if self.covered.memory(|room| room.note_newcomer(now)) == Some(true) {
+        let covered = &self.covered;
+        if covered.memory(|room| room.note_newcomer(covered.now)) == Some(true) {
             ctx.wait_until(reserve::keep(
                 env.clone(),
-                isolate,
-                index,
-                room,
-                self.covered.colo(),
+                covered.isolate.clone(),
+                covered.index,
+                Arc::clone(&covered.room),
+                covered.colo(),
             ));
         }
     }
 
     async fn ask(&self, env: &Env, message: Message) -> (Outcome, Option<Arc<Snapshot>>) {
-        let Covered { isolate, index, .. } = self.covered;
+        let Covered { isolate, index, .. } = &self.covered;
         let known = self.snapshot();
         let request = self.request(known.as_deref());
         if self
@@ -244,11 +244,11 @@ impl Prepared {
         .await
         {
             Ok((reply, snapshot)) => {
-                isolate.heard(index, Arc::clone(&snapshot));
+                isolate.heard(*index, Arc::clone(&snapshot));
                 (request.settle(reply, &snapshot), Some(snapshot))
             }
             Err(error) => {
-                isolate.unheard(index, &error);
+                isolate.unheard(*index, &error);
                 (request.unanswered(), known)
             }
         }
@@ -256,11 +256,12 @@ impl Prepared {
 
     /// The answer of ours.
     fn say(&self, answer: &decision::Answer, snapshot: Option<&Snapshot>) -> Response {
-        let Covered { isolate, room, .. } = self.covered;
+        let Covered { isolate, room, .. } = &self.covered;
+        self.note_answer();
         if let Change::Set(Standing::Waiting { number, .. }) = answer.cookie {
             self.covered.memory(|room| room.note_poll(number));
         }
-        let written = answer.write(room, &isolate.pages, snapshot, &self.asked());
+        let written = answer.write(room, &isolate.edition.pages, snapshot, &self.asked());
         let cookie = match answer.cookie {
             Change::Keep => None,
             Change::Set(standing) => Some(self.cookie(standing)),
@@ -292,6 +293,7 @@ impl Prepared {
     }
 
     fn preflight(&self) -> Response {
+        self.note_answer();
         let read = |name: &str| self.covered.fields.read(name);
         let cors = self.cors();
         let method = read("Access-Control-Request-Method").unwrap_or_default();
@@ -302,7 +304,13 @@ impl Prepared {
         answer::respond(204, &fields, None, &Body::NONE)
     }
 
+    fn note_answer(&self) {
+        self.covered
+            .count(|counts| counts.answered = counts.answered.saturating_add(1));
+    }
+
     fn redirect_to(&self, location: &str) -> Response {
+        self.note_answer();
         let mut fields = self.cors().answer();
         fields.push((header::STATUS, "redirect".into()));
         fields.push(("Cache-Control", "no-store".into()));
@@ -313,7 +321,11 @@ impl Prepared {
     /// The answer when the origin gives none. It takes the visitor's pass along like any other, or
     /// the slot that was just granted would be nobody's.
     pub(super) fn no_answer(&self, error: &JsValue) -> Response {
-        worker::console_error!("origin: {error:?}");
+        let room = self.covered.room.name.as_str();
+        let reason = clean(&format!("{error:?}"));
+        log::write(&Entry::OriginFailed { room, reason });
+        self.covered
+            .count(|counts| counts.origin_failed = counts.origin_failed.saturating_add(1));
         self.error(502, "The site cannot be reached just now.\n")
     }
 
@@ -329,10 +341,10 @@ impl Prepared {
             https,
             binding,
             ..
-        } = self.covered;
+        } = &self.covered;
         let token = Token {
             standing,
-            binding,
+            binding: *binding,
             embedded: self.is_embedded(),
         };
         // The token says whole seconds, so its cookie lives for the difference of those.
@@ -342,7 +354,7 @@ impl Prepared {
             &room.cookie,
             &keys.sign(&room.id, &token),
             life,
-            https,
+            *https,
             token.embedded,
         )
     }

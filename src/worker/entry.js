@@ -13,7 +13,7 @@ const state = anteroom.__worker_init_state();
 
 function note(error) {
   if (error instanceof WebAssembly.RuntimeError) {
-    console.error("critical", error);
+    console.error(JSON.stringify({ event: "trap", reason: error.message, stack: error.stack }));
     state.criticalError = true;
   }
 }
@@ -23,7 +23,7 @@ addEventListener("error", (event) => note(event.error));
 
 function renewIfBroken() {
   if (!state.criticalError) return;
-  console.log("a new instance is made");
+  console.log(JSON.stringify({ event: "instance_replaced" }));
   anteroom.__wbg_reset_state();
   state.criticalError = false;
   state.instanceId += 1;
@@ -70,8 +70,14 @@ function object(name) {
     fetch(request) {
       return this.#call("fetch", request);
     }
+
+    /** What the object has set itself. */
+    alarm() {
+      return this.#call("alarm");
+    }
   };
 }
 
 export const Room = object("Room");
 export const Relay = object("Relay");
+export const Control = object("Control");

@@ -24,7 +24,7 @@ thread_local! {
 
 /// Hands the request to the origin and the origin's answer back, both as they are.
 pub(super) fn plainly(isolate: &Isolate, request: Request) -> Result<Promise, JsValue> {
-    let request = if isolate.asserts && request.headers().has(header::ASSERTION)? {
+    let request = if isolate.asserts() && request.headers().has(header::ASSERTION)? {
         // Nobody but us says who was admitted.
         with_fields(&request, &[(header::ASSERTION, None)])?
     } else {
@@ -45,7 +45,7 @@ pub(super) async fn and_wait(isolate: &Isolate, request: Request) -> Result<Resp
 /// Sends the request to the place that `ORIGIN` names, if it names one: only scheme, host and port
 /// of the URL change.
 fn redirected(isolate: &Isolate, request: Request) -> Result<Request, JsValue> {
-    let Some(origin) = &isolate.origin else {
+    let Some(origin) = isolate.origin() else {
         return Ok(request);
     };
     let url = request.url();

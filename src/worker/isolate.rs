@@ -1,45 +1,62 @@
-//! What an isolate remembers between requests: the site, ready for use, and the last that is known
-//! of each room.
+//! What an isolate knows, as one request sees it: the keys and the way to the origin, which last as
+//! long as the isolate, and the edition of the site that was in force when the request came.
 //!
-//! All of it can be lost at any moment. Nothing here is ever awaited by two requests: a request
-//! reads, or leaves something for the next one.
+//! All that is remembered can be lost at any moment. Nothing here is ever awaited by two requests: a
+//! request reads, or leaves something for the next one.
 
 use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use worker::Env;
 
 use super::call::Unanswered;
-use super::clock;
+use super::configuration::Configured;
+use super::rules::Rules;
+use super::{clock, log};
+use crate::control::publication::Publication;
+use crate::control::version::Version;
+use crate::gate::edition::Edition;
 use crate::gate::keys::Keys;
-use crate::gate::memory::Memory;
-use crate::gate::route::Routes;
+use crate::log::{Entry, clean};
 use crate::packed;
-use crate::page::Pages;
 use crate::room::snapshot::Snapshot;
 use crate::site::moment::Moment;
-use crate::site::room::{Room, Site};
-use crate::site::timeline::Timeline;
+use crate::site::room::Room;
+use crate::time::Instant;
 
-/// The site, ready for use.
-pub(super) struct Isolate {
-    pub(super) site: Site,
-    pub(super) routes: Routes,
-    pub(super) pages: Pages,
+/// What lasts as long as the isolate does.
+pub(super) struct Lasting {
     /// The keys of passes, or what is wrong with the secret.
-    pub(super) keys: Result<Keys, String>,
+    keys: Result<Keys, String>,
     /// The keys of assertions for the origin, where the secret exists.
-    pub(super) origin_keys: Option<Result<Keys, String>>,
-    /// Whether anteroom speaks of visitors to the origin, so that no client may.
-    pub(super) asserts: bool,
+    origin_keys: Option<Result<Keys, String>>,
     /// `ORIGIN`: where requests go instead of the zone's own origin.
-    pub(super) origin: Option<String>,
-    timelines: Vec<Timeline>,
-    rooms: Vec<RefCell<Memory>>,
+    origin: Option<String>,
+    /// Where newer configurations come from; none for a deployment whose rooms are those of its
+    /// build.
+    pub(super) configured: Option<Configured>,
+    current: RefCell<Current>,
+}
+
+/// The site as it is now.
+#[derive(Clone)]
+struct Current {
+    edition: Rc<Edition>,
+    /// The bypass rules of each room that has some.
+    rules: Rc<[Option<Rules>]>,
+}
+
+/// What lasts, and the edition that a request goes by from its beginning to its end.
+#[derive(Clone)]
+pub(super) struct Isolate {
+    lasting: &'static Lasting,
+    pub(super) edition: Rc<Edition>,
+    rules: Rc<[Option<Rules>]>,
 }
 
 thread_local! {
-    static ISOLATE: OnceCell<&'static Isolate> = const { OnceCell::new() };
+    static LASTING: OnceCell<&'static Lasting> = const { OnceCell::new() };
 }
 
 /// The secret with the keys of passes.
@@ -49,83 +66,135 @@ const ORIGIN_KEYS: &str = "ANTEROOM_ORIGIN_KEYS";
 /// The variable that names another origin.
 const ORIGIN: &str = "ORIGIN";
 
-impl Isolate {
-    /// The isolate's memory, built by the first request: it lives as long as the isolate does.
+/// The keys of passes, or what is wrong with the secret.
+fn keys(env: &Env) -> Result<Keys, String> {
+    match env.secret(KEYS) {
+        Ok(text) => Keys::parse(&text.to_string()).map_err(|fault| format!("{KEYS}: {fault}")),
+        Err(_) => Err(format!("the secret {KEYS} is not set")),
+    }
+}
+
+/// The ids of the keys of passes, the one that signs first; none while the secret is wrong.
+pub(super) fn key_ids(env: &Env) -> Vec<String> {
+    let keys = keys(env);
+    let ids = keys.iter().flat_map(Keys::ids);
+    ids.map(str::to_owned).collect()
+}
+
+impl Lasting {
+    /// Built by the first request.
     pub(super) fn get(env: &Env) -> Result<&'static Self, String> {
-        ISOLATE.with(|cell| match cell.get() {
-            Some(isolate) => Ok(*isolate),
+        LASTING.with(|cell| match cell.get() {
+            Some(lasting) => Ok(*lasting),
             None => {
-                let isolate = Self::build(env)?;
-                Ok(*cell.get_or_init(|| Box::leak(Box::new(isolate))))
+                let lasting = Self::build(env)?;
+                Ok(*cell.get_or_init(|| Box::leak(Box::new(lasting))))
             }
         })
     }
 
     fn build(env: &Env) -> Result<Self, String> {
         let site = packed::site().map_err(|error| format!("packed site: {error}"))?;
-        let keys = match env.secret(KEYS) {
-            Ok(text) => Keys::parse(&text.to_string()).map_err(|fault| format!("{KEYS}: {fault}")),
-            Err(_) => Err(format!("the secret {KEYS} is not set")),
-        };
         let origin_keys = env.secret(ORIGIN_KEYS).ok().map(|text| {
             Keys::parse(&text.to_string()).map_err(|fault| format!("{ORIGIN_KEYS}: {fault}"))
         });
         let origin = env.var(ORIGIN).ok().map(|origin| origin.to_string());
         Ok(Self {
-            routes: Routes::new(&site),
-            pages: Pages::new(packed::pages()),
-            keys,
-            asserts: origin_keys.is_some() || site.rooms.iter().any(|room| room.origin_assertion),
+            keys: keys(env),
             origin_keys,
             origin: origin.filter(|origin| !origin.is_empty()),
-            timelines: site.rooms.iter().map(Timeline::new).collect(),
-            rooms: site.rooms.iter().map(|_| RefCell::default()).collect(),
-            site,
+            configured: Configured::of(env),
+            current: RefCell::new(Current {
+                edition: Rc::new(Edition::embedded(&site, packed::pages())),
+                rules: Rules::of(&site).into(),
+            }),
         })
     }
 
+    /// What a request that comes now goes by.
+    pub(super) fn current(&'static self) -> Isolate {
+        let Current { edition, rules } = self.current.borrow().clone();
+        Isolate {
+            lasting: self,
+            edition,
+            rules,
+        }
+    }
+
+    /// Which edition is in force.
+    pub(super) fn current_version(&self) -> Version {
+        self.current.borrow().edition.version
+    }
+
+    /// Takes a publication in, if it is a later one: the next request goes by it.
+    pub(super) fn adopt(&self, publication: &Publication) {
+        let current = Rc::clone(&self.current.borrow().edition);
+        if let Some(next) = current.followed_by(publication) {
+            self.current.replace(Current {
+                edition: Rc::new(next),
+                rules: Rules::of(&publication.published.site).into(),
+            });
+        }
+    }
+}
+
+impl Isolate {
     /// The settings of a room that are in force now.
-    pub(super) fn room(&self, index: usize) -> Option<&Room> {
-        let timeline = self.timelines.get(index)?;
+    pub(super) fn room(&self, index: usize, now: impl FnOnce() -> Instant) -> Option<&Arc<Room>> {
         // Most rooms have no events, and a look at the clock costs something.
-        let now = || Moment::from_millis(clock::now().as_millis());
-        Some(timeline.constant().unwrap_or_else(|| timeline.at(now())))
+        self.edition
+            .room(index, || Moment::from_millis(now().as_millis()))
+    }
+
+    /// The keys of assertions for the origin, where the secret exists and can be read.
+    pub(super) fn origin_keys(&self) -> Option<&'static Keys> {
+        self.lasting.origin_keys.as_ref()?.as_ref().ok()
+    }
+
+    /// Whether anteroom speaks of visitors to the origin, so that no client may.
+    pub(super) fn asserts(&self) -> bool {
+        self.lasting.origin_keys.is_some() || self.edition.asserts
+    }
+
+    /// Where requests go instead of the zone's own origin.
+    pub(super) fn origin(&self) -> Option<&'static str> {
+        self.lasting.origin.as_deref()
+    }
+
+    /// The bypass rules of a room, if it has any.
+    pub(super) fn rules(&self, index: usize) -> Option<&Rules> {
+        self.rules.get(index)?.as_ref()
     }
 
     /// The keys of a room's passes.
     ///
     /// # Errors
     /// What is missing for the room to do what it was declared to do.
-    pub(super) fn keys_for(&self, room: &Room) -> Result<&Keys, String> {
-        match (&self.origin_keys, room.origin_assertion) {
+    pub(super) fn keys_for(&self, room: &Room) -> Result<&'static Keys, String> {
+        match (&self.lasting.origin_keys, room.origin_assertion) {
             (None, true) => Err(format!(
                 "room {} has origin_assertion, and {ORIGIN_KEYS} is not set",
                 room.name
             )),
             (Some(Err(fault)), true) => Err(fault.clone()),
-            _ => self.keys.as_ref().map_err(Clone::clone),
+            _ => self.lasting.keys.as_ref().map_err(Clone::clone),
         }
-    }
-
-    /// Reads or changes what is remembered of a room. None for a room that does not exist, and
-    /// after a panic in the middle of a change.
-    pub(super) fn memory<T>(&self, room: usize, with: impl FnOnce(&mut Memory) -> T) -> Option<T> {
-        Some(with(&mut *self.rooms.get(room)?.try_borrow_mut().ok()?))
     }
 
     /// Takes in what a room has said.
     pub(super) fn heard(&self, room: usize, snapshot: Arc<Snapshot>) {
-        self.memory(room, |memory| memory.learn(snapshot, clock::now()));
+        self.edition
+            .memory(room, |memory| memory.learn(snapshot, clock::now()));
     }
 
     /// Notes and logs that a room has not answered.
     pub(super) fn unheard(&self, room: usize, error: &Unanswered) {
-        let name = self
-            .site
-            .rooms
-            .get(room)
-            .map_or("", |room| room.name.as_str());
-        worker::console_warn!("room {name}: {error}");
-        self.memory(room, |memory| memory.fail(clock::now()));
+        let reason = clean(&error.to_string());
+        let name = self.edition.name(room);
+        log::write(&Entry::RoomFailed { room: name, reason });
+        self.edition.memory(room, |memory| {
+            memory.counts.room_failed = memory.counts.room_failed.saturating_add(1);
+            memory.fail(clock::now());
+        });
     }
 }

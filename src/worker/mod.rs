@@ -7,11 +7,17 @@ mod answer;
 mod binding;
 mod call;
 mod clock;
+mod configuration;
+mod control_object;
+mod control_store;
 mod covered;
 mod edge;
 mod forward;
+mod governed;
 mod headers;
 mod isolate;
+mod log;
+mod management;
 mod object;
 mod passage;
 #[cfg(feature = "planted-panic")]
@@ -20,10 +26,13 @@ mod random;
 mod relay_object;
 mod renewal;
 mod reserve;
+mod room_figures;
 mod room_object;
+mod rules;
 mod url;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
@@ -31,7 +40,11 @@ use worker::{Context, Env};
 
 use covered::Covered;
 use edge::{Begun, Next};
-use isolate::Isolate;
+use isolate::{Isolate, Lasting};
+
+use crate::control::currency::Due;
+use crate::gate::memory::Memory;
+use crate::time::Instant;
 
 /// The Worker's entry point.
 ///
@@ -49,35 +62,95 @@ pub fn fetch(
         .unwrap_or_else(|_panic| Ok(answer::failed().into()))
 }
 
-/// The response, or the promise of one.
+/// The response, or the promise of one, from the newest edition of the site.
 fn enter(
     request: web_sys::Request,
     env: Env,
     ctx: worker::worker_sys::Context,
 ) -> Result<JsValue, JsValue> {
-    let isolate = match Isolate::get(&env) {
-        Ok(isolate) => isolate,
+    let lasting = match Lasting::get(&env) {
+        Ok(lasting) => lasting,
         Err(message) => return Ok(answer::broken(&message).into()),
     };
+    let ctx = Context::new(ctx);
     let url = request.url();
-    let Some(matched) = isolate.routes.find(&url) else {
-        return handed_on(isolate, request);
+    let Some(configured) = &lasting.configured else {
+        return go(lasting.current(), request, url, None, env, ctx);
     };
-    let Some(room) = isolate.room(matched.room) else {
-        return handed_on(isolate, request);
+    if configured.is_api(&url) {
+        let answer = future_to_promise(AssertUnwindSafe(async move {
+            Ok(management::answer(configured, request, &url, &env)
+                .await
+                .into())
+        }));
+        return Ok(answer.into());
+    }
+    let now = clock::now();
+    match configured.start(now) {
+        Due::Not => {}
+        Due::Behind => configuration::look_behind(lasting, &env, &ctx),
+        due @ (Due::Before | Due::Along) => {
+            let answer = future_to_promise(AssertUnwindSafe(async move {
+                if due == Due::Before {
+                    configuration::look_before(lasting, &env, &ctx).await;
+                } else {
+                    configuration::look_along(lasting).await;
+                }
+                catch_unwind(AssertUnwindSafe(|| {
+                    go(lasting.current(), request, url, None, env, ctx)
+                }))
+                .unwrap_or_else(|_panic| Ok(answer::failed().into()))
+            }));
+            return Ok(answer.into());
+        }
+    }
+    go(lasting.current(), request, url, Some(now), env, ctx)
+}
+
+/// The response, or the promise of one. `now` is given where the clock has been read already.
+fn go(
+    isolate: Isolate,
+    request: web_sys::Request,
+    url: String,
+    now: Option<Instant>,
+    env: Env,
+    ctx: Context,
+) -> Result<JsValue, JsValue> {
+    let Some(matched) = isolate.edition.routes.find(&url) else {
+        return handed_on(&isolate, request);
+    };
+    let now = || now.unwrap_or_else(clock::now);
+    let Some(room) = isolate.room(matched.room, now) else {
+        return handed_on(&isolate, request);
     };
     if room.suspended && !matched.leave && !Covered::is_poll(&request) {
-        return handed_on(isolate, request);
+        return handed_on(&isolate, request);
+    }
+    let bypassed = isolate
+        .rules(matched.room)
+        .is_some_and(|rules| rules.bypass(&request, &url, &matched));
+    // Who waits and may now pass by is told so.
+    if bypassed && !Covered::is_poll(&request) {
+        isolate.edition.memory(matched.room, Memory::note_bypass);
+        return handed_on(&isolate, request);
     }
     let keys = match isolate.keys_for(room) {
         Ok(keys) => keys,
         Err(message) => return Ok(answer::broken(&message).into()),
     };
-    let ctx = Context::new(ctx);
-    let covered = Covered::look(isolate, room, keys, &matched, request);
+    let now = now();
+    let covered = Covered::look(
+        isolate.clone(),
+        Arc::clone(room),
+        keys,
+        &matched,
+        request,
+        bypassed,
+        now,
+    );
     if covered.may_pass_at_once(&matched) {
-        covered.refresh_if_due(&env, &ctx, false);
-        return handed_on(isolate, covered.into_request());
+        covered.note_passage(&env, &ctx);
+        return handed_on(&isolate, covered.into_request());
     }
     let mut prepared = covered.prepare(&url, &matched);
     let begun = match prepared.begin(&env, &ctx) {

@@ -40,6 +40,19 @@ async function say(stub, body) {
   return text;
 }
 
+/**
+ * Does all of what `write` does to the storage of an object, or, if it gives an error, nothing.
+ *
+ * @param {DurableObjectStorage} storage
+ * @param {() => string | undefined} write
+ */
+export function atomically(storage, write) {
+  storage.transactionSync(() => {
+    const error = write();
+    if (error !== undefined) throw new Error(error);
+  });
+}
+
 /** What an object owes a caller. */
 export class Answer {
   constructor() {

@@ -23,7 +23,8 @@ impl Prepared {
         now_holds: Option<Standing>,
     ) -> Result<Response, JsValue> {
         let standing = now_holds.or(self.covered.standing());
-        let response = forward::and_wait(self.covered.isolate, self.outgoing(standing)?).await;
+        self.note_passage();
+        let response = forward::and_wait(&self.covered.isolate, self.outgoing(standing)?).await;
         let response = response.unwrap_or_else(|error| self.no_answer(&error));
         self.hand_back(env, response, standing, now_holds).await
     }
@@ -45,7 +46,8 @@ impl Prepared {
         else {
             return self.pass(env, None).await;
         };
-        let origin = forward::and_wait(self.covered.isolate, self.outgoing(standing)?);
+        self.note_passage();
+        let origin = forward::and_wait(&self.covered.isolate, self.outgoing(standing)?);
         let renewal = Renewal {
             env,
             ctx,
@@ -58,6 +60,11 @@ impl Prepared {
         let (response, renewed) = renewal.alongside(origin).await;
         let response = response.unwrap_or_else(|error| self.no_answer(&error));
         self.hand_back(env, response, standing, renewed).await
+    }
+
+    fn note_passage(&self) {
+        self.covered
+            .count(|counts| counts.passed = counts.passed.saturating_add(1));
     }
 
     /// The request as the origin shall see it: as it came, unless the room wants otherwise.
@@ -77,7 +84,7 @@ impl Prepared {
             fields.push(("Cookie", cookie::strip(&cookies, &room.cookie.name)));
         }
         if room.origin_assertion
-            && let Some(Ok(keys)) = &isolate.origin_keys
+            && let Some(keys) = isolate.origin_keys()
             && let Some(Standing::Admitted { number, .. }) = standing
         {
             let assertion = assertion::assert_admitted(keys, &room.name, number, *now);
@@ -106,7 +113,7 @@ impl Prepared {
             index,
             room,
             ..
-        } = self.covered;
+        } = &self.covered;
         if !room.revoke_enabled || response.status() == 101 {
             return self.with_pass(response, now_holds);
         }
@@ -128,10 +135,11 @@ impl Prepared {
         let leave = Message::Leave {
             number,
             incarnation,
+            revoked: true,
         };
         match call::ask(env, &self.covered.way(), leave, None, ARRIVAL_PATIENCE).await {
-            Ok((_, snapshot)) => isolate.heard(index, snapshot),
-            Err(error) => isolate.unheard(index, &error),
+            Ok((_, snapshot)) => isolate.heard(*index, snapshot),
+            Err(error) => isolate.unheard(*index, &error),
         }
         forward::with_cookie(&response, &self.no_cookie())
     }

@@ -17,7 +17,6 @@ use worker::{Delay, Env, State};
 
 use super::binding::Answer;
 use super::{call, clock, object};
-use crate::packed;
 use crate::room::message::{Request, Response, Writer};
 use crate::room::relay::{self, Part};
 use crate::site::room::RoomId;
@@ -48,11 +47,9 @@ impl Relay {
     pub fn new(state: DurableObjectState, env: Env) -> Self {
         let name = State::from(state).id().name().unwrap_or_default();
         let of = name.split('/').next().unwrap_or_default();
-        let rooms = packed::site().map(|site| site.rooms).unwrap_or_default();
-        let mut ids = rooms.into_iter().map(|room| room.id);
         let inner = Inner {
             env,
-            room: ids.find(|id| id.as_str() == of),
+            room: RoomId::read(of),
             relay: RefCell::default(),
             calling: Cell::new(false),
         };
@@ -117,7 +114,7 @@ impl Drop for Calling {
 async fn pass_on(inner: Rc<Inner>, request: Request, parts: Vec<Part<Answer>>) {
     let fail = |message: &str| parts.iter().for_each(|part| part.to.fail(message));
     let Some(room) = &inner.room else {
-        return fail("no such room in this version's site");
+        return fail("the relay's name is not that of a room's");
     };
     let response = match call::pass_on(&inner.env, room, &request, PATIENCE).await {
         Ok(response) => response,

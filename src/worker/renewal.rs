@@ -55,21 +55,17 @@ impl Renewal<'_> {
         &self,
         origin: impl Future<Output = Result<Response, JsValue>>,
     ) -> (Result<Response, JsValue>, Option<Standing>) {
-        let Covered {
-            isolate,
-            index,
-            now,
-            ..
-        } = *self.covered;
-        match isolate
-            .memory(index, |room| room.take_renewal(self.number))
+        let now = self.covered.now;
+        match self
+            .covered
+            .memory(|room| room.take_renewal(self.number))
             .flatten()
         {
             Some(Renewed::Until(expires)) if expires > self.expires => {
                 return (origin.await, Some(self.pass_until(expires)));
             }
             Some(Renewed::Refused(at)) if now < at + REFUSED_FOR => return (origin.await, None),
-            _ if isolate.memory(index, |room| room.is_resting(now)) == Some(true) => {
+            _ if self.covered.memory(|room| room.is_resting(now)) == Some(true) => {
                 return (origin.await, None);
             }
             _ => {}
@@ -112,13 +108,12 @@ impl Renewal<'_> {
     /// Asks the room. Whoever stops listening before the answer is there leaves it to the isolate.
     fn start(&self) -> oneshot::Receiver<Option<Standing>> {
         let (answer, answered) = oneshot::channel();
-        let Covered { isolate, index, .. } = *self.covered;
         let way = self.covered.way();
         let (env, number, incarnation) = (self.env.clone(), self.number, self.incarnation);
         self.ctx.wait_until(async move {
             let renewed = ask(&env, &way, number, incarnation).await;
             if let Err(Some(Standing::Admitted { expires, .. })) = answer.send(renewed) {
-                isolate.memory(index, |room| {
+                way.isolate.edition.memory(way.index, |room| {
                     room.remember_renewal(number, Renewed::Until(expires))
                 });
             }
@@ -143,8 +138,9 @@ async fn ask(
     number: TicketNumber,
     incarnation: Incarnation,
 ) -> Option<Standing> {
-    let Way { isolate, index, .. } = *way;
-    let known = isolate.memory(index, |room| room.snapshot().cloned());
+    let Way { isolate, index, .. } = way;
+    let (edition, index) = (&isolate.edition, *index);
+    let known = edition.memory(index, |room| room.snapshot().cloned());
     let known = known.flatten();
     let renew = Message::Renew {
         number,
@@ -161,7 +157,7 @@ async fn ask(
                 provisional,
             } = reply
             else {
-                isolate.memory(index, |room| {
+                edition.memory(index, |room| {
                     room.remember_renewal(number, Renewed::Refused(issued))
                 });
                 return None;

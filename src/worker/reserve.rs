@@ -1,5 +1,6 @@
 //! The keeper of an isolate's reservations: a task that goes on behind the answers of a busy time.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use worker::{Delay, Env};
@@ -20,15 +21,15 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// it.
 pub(super) async fn keep(
     env: Env,
-    isolate: &'static Isolate,
+    isolate: Isolate,
     index: usize,
-    room: &'static Room,
+    room: Arc<Room>,
     colo: Option<String>,
 ) {
     loop {
         let asked = clock::now();
         let id = TicketId::new(random::random());
-        let said = isolate.memory(index, |memory| {
+        let said = isolate.edition.memory(index, |memory| {
             let known = memory.snapshot().cloned();
             let spare = known.as_ref().map_or(0, |snapshot| snapshot.spare);
             (memory.reserved.ask(spare, id, asked), known)
@@ -39,11 +40,11 @@ pub(super) async fn keep(
         let incarnation = known
             .as_ref()
             .map_or(Incarnation::default(), |snapshot| snapshot.incarnation);
-        let way = Way::find(isolate, index, &room.id, || colo.clone());
+        let way = Way::find(&isolate, index, &room.id, || colo.clone());
         match call::exchange(&env, &way, &messages, known.as_ref(), PATIENCE).await {
             Ok((replies, snapshot)) => {
                 let incarnation = snapshot.incarnation;
-                isolate.memory(index, |memory| {
+                isolate.edition.memory(index, |memory| {
                     memory
                         .reserved
                         .answered(&messages, &replies, incarnation, asked);
@@ -51,7 +52,7 @@ pub(super) async fn keep(
                 isolate.heard(index, snapshot);
             }
             Err(error) => {
-                isolate.memory(index, |memory| {
+                isolate.edition.memory(index, |memory| {
                     memory.reserved.failed(messages, incarnation);
                 });
                 isolate.unheard(index, &error);
@@ -60,12 +61,15 @@ pub(super) async fn keep(
         loop {
             let now = clock::now();
             let (due, done) = isolate
+                .edition
                 .memory(index, |memory| {
                     (memory.reserved.is_due(now), memory.reserved.is_done(now))
                 })
                 .unwrap_or((false, true));
             if done {
-                isolate.memory(index, |memory| memory.reserved.end());
+                isolate
+                    .edition
+                    .memory(index, |memory| memory.reserved.end());
                 return;
             }
             if due {

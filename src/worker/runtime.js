@@ -18,6 +18,34 @@ export function readFields(request, names) {
   return lines;
 }
 
+/**
+ * What bypass rules need of a request, in the same form. A name is that of a header field, or the way to
+ * a property: `["cf", "country"]`.
+ *
+ * @param {Request} request
+ * @param {(string | string[])[]} names
+ */
+export function readFacts(request, names) {
+  const { headers } = request;
+  let lines = "";
+  for (const name of names) {
+    const value = typeof name === "string" ? headers.get(name) : name.reduce((of, key) => of?.[key], request);
+    lines += value === null || value === undefined ? "\n" : `=${String(value).replaceAll("\n", " ")}\n`;
+  }
+  return lines;
+}
+
+/**
+ * All header fields, each a line of `name:value`; names are in lower case.
+ *
+ * @param {Request} request
+ */
+export function allFields(request) {
+  let lines = "";
+  for (const [name, value] of request.headers) lines += `${name}:${value}\n`;
+  return lines;
+}
+
 /** Answers have few different heads; more than these are forgotten. */
 const MOST_HEADS = 256;
 const heads = new Map();

@@ -7,6 +7,14 @@ pub(super) fn authority(url: &str) -> &str {
     authority.rsplit('@').next().unwrap_or_default()
 }
 
+/// Path and query of an absolute URL, the query without its question mark.
+pub(super) fn target(url: &str) -> (&str, &str) {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let target = rest.find(['/', '?', '#']).and_then(|at| rest.get(at..));
+    let target = target.unwrap_or("/").split('#').next().unwrap_or_default();
+    target.split_once('?').unwrap_or((target, ""))
+}
+
 /// The host of an absolute URL, without the port and a trailing dot.
 pub(super) fn host_of(url: &str) -> &str {
     let authority = authority(url);

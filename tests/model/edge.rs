@@ -242,6 +242,7 @@ impl Edge<'_> {
             now: asked.now,
             new_ticket: asked.new_ticket,
             reserved: None,
+            bypassed: false,
         }
     }
 

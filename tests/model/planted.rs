@@ -105,6 +105,7 @@ fn a_slot_that_is_free_when_its_pass_ends_is_let_twice_by_a_slow_clock() {
 }
 
 #[test]
+#[ignore = "minutes: make model"]
 fn a_spent_number_that_is_forgotten_walks_in_past_the_queue() {
     breaks(
         "forget spent numbers",
@@ -122,8 +123,11 @@ fn a_spent_number_that_is_forgotten_walks_in_past_the_queue() {
             ]
             .concat(),
             checkpoint_after: 1,
+            // The first one's slot is kept for a while, so the copy has to ask once more.
             budget: Budget {
-                requests: 1,
+                requests: 2,
+                pauses: 1,
+                moments: 1,
                 leaves: 1,
                 copies: 1,
                 crashes: 1,

@@ -3,7 +3,9 @@
 use anteroom::gate::keys::Keys;
 use anteroom::gate::token::{Standing, Token};
 use anteroom::room::number::{Incarnation, TicketNumber};
-use anteroom::site::room::RoomId;
+use anteroom::site::host::Names;
+use anteroom::site::room::{Room, RoomId};
+use anteroom::site::{Context, validate};
 use anteroom::time::{Instant, Span};
 
 pub(crate) const NOW: Instant = Instant::from_secs(1_767_225_600);
@@ -19,6 +21,20 @@ pub(crate) fn keys() -> Keys {
 pub(crate) fn room(digit: char) -> RoomId {
     let id = digit.to_string().repeat(32);
     serde_json::from_value(serde_json::Value::String(id)).unwrap()
+}
+
+/// A room as it is declared, whose cookie is `__cfwaitingroom`.
+pub(crate) fn declared() -> Room {
+    let declaration = serde_json::json!({ "rooms": [{
+        "name": "a", "host": "a.test", "total_active_users": 1, "new_users_per_minute": 1,
+    }] });
+    let names = Names {
+        to_ascii: &|name| Some(name.to_owned()),
+        is_public_suffix: &|_| false,
+    };
+    let languages = &["en-US".to_owned()];
+    let site = validate(&declaration, Context { names, languages });
+    site.unwrap().rooms.remove(0)
 }
 
 pub(crate) fn admitted() -> Token {
@@ -39,6 +55,7 @@ pub(crate) fn waiting() -> Token {
         expires: NOW + Span::from_secs(300),
         joined: NOW,
         ahead_at_join: 977,
+        promise: None,
     })
 }
 

@@ -6,6 +6,7 @@ use crate::page::facts::State;
 use crate::room::ledger::PLACE_KEPT;
 use crate::room::number::{Incarnation, TicketNumber};
 use crate::room::snapshot::Snapshot;
+use crate::room::wait::Promise;
 use crate::site::room::QueueingMethod;
 use crate::time::{Instant, Span};
 
@@ -34,6 +35,7 @@ impl Request<'_> {
                 joined,
                 ahead_at_join,
                 expires,
+                promise,
             }) => {
                 let ahead = self.ahead_of(number);
                 let mut answer = self.answer(Kind::Waits(state), None);
@@ -44,6 +46,12 @@ impl Request<'_> {
                 // the page spreads its polls by a tenth.
                 let early = Span::from_millis(interval.as_millis() / 8);
                 let counts = self.now + early >= last_poll + interval;
+                // Who asks early is told what they were told.
+                let promise = match promise {
+                    _ if state != State::Queueing => promise,
+                    Some(_) if !counts => promise,
+                    _ => self.promise(ahead, promise.map(|promise| (promise, last_poll))),
+                };
                 let last_poll = if counts { self.now } else { last_poll };
                 let expires = if counts {
                     self.now + PLACE_KEPT
@@ -62,6 +70,7 @@ impl Request<'_> {
                     joined,
                     ahead_at_join,
                     expires,
+                    promise,
                 };
                 if state == State::Prequeueing {
                     answer.refresh_seconds = self.spread(number, answer.refresh_seconds);
@@ -125,18 +134,24 @@ impl Request<'_> {
         ahead: Option<u64>,
     ) -> Standing {
         let ahead_now = ahead.map_or(0, small);
-        let (joined, ahead_at_join) = match (joined, self.visitor.token.map(|held| held.standing)) {
-            (
-                None,
-                Some(Standing::Waiting {
-                    number: held,
-                    joined,
-                    ahead_at_join,
-                    ..
-                }),
-            ) if held == number => (joined, ahead_at_join),
-            (joined, _) => (joined.unwrap_or(self.now), ahead_now),
-        };
+        let (joined, ahead_at_join, earlier) =
+            match (joined, self.visitor.token.map(|held| held.standing)) {
+                (
+                    None,
+                    Some(Standing::Waiting {
+                        number: held,
+                        joined,
+                        ahead_at_join,
+                        promise,
+                        last_poll,
+                        ..
+                    }),
+                ) if held == number => {
+                    let earlier = promise.map(|promise| (promise, last_poll));
+                    (joined, ahead_at_join, earlier)
+                }
+                (joined, _) => (joined.unwrap_or(self.now), ahead_now, None),
+            };
         Standing::Waiting {
             number,
             incarnation,
@@ -144,6 +159,22 @@ impl Request<'_> {
             expires: self.now + PLACE_KEPT,
             joined,
             ahead_at_join,
+            promise: self.promise(ahead.filter(|_| !self.is_called(number)), earlier),
+        }
+    }
+
+    fn is_called(&self, number: TicketNumber) -> bool {
+        self.snapshot.is_some_and(|room| room.is_called(number))
+    }
+
+    /// What a visitor with `ahead` others before them is told of their wait, who was told `earlier` at
+    /// that time. In random order nobody is ahead of anybody.
+    fn promise(&self, ahead: Option<u64>, earlier: Option<(Promise, Instant)>) -> Option<Promise> {
+        let in_order = self.room.queueing_method != QueueingMethod::Random;
+        let snapshot = self.snapshot.filter(|_| in_order)?;
+        match ahead {
+            Some(ahead) => snapshot.promise(ahead, earlier),
+            None => earlier.map(|(promise, _)| promise),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::gate::token::Token;
 use crate::page::facts::Notice;
 use crate::room::ledger::PLACE_KEPT;
 use crate::room::snapshot::Ahead;
+use crate::room::wait::{Pace, Promise};
 use crate::site::room::{BindPass, Cookie, FirstPass, Room, RoomId, SameSite, Secure};
 
 pub(super) const NOW: Instant = Instant::from_secs(1_800_000_000);
@@ -64,6 +65,8 @@ pub(super) fn room() -> Room {
         relay_above: 800,
         relay_shards: 1,
         poll_near_seconds: 5,
+        queue_all_message: String::new(),
+        rules: Vec::new(),
         events: Vec::new(),
         event: None,
     }
@@ -103,6 +106,7 @@ pub(super) fn waiting(value: u64, polled_ago: u64) -> Standing {
         expires: NOW - Span::from_secs(polled_ago) + PLACE_KEPT,
         joined: NOW - Span::from_secs(100),
         ahead_at_join: 9,
+        promise: None,
     }
 }
 
@@ -146,6 +150,7 @@ pub(super) fn request<'a>(
 ) -> Request<'a> {
     Request {
         room,
+        bypassed: false,
         intent,
         is_listed_origin: false,
         visitor,
@@ -274,6 +279,27 @@ fn a_newcomer_alone_gets_a_reserved_pass_and_only_to_go_to_the_site() {
     }
 }
 
+/// Whoever a rule lets pass has left the page to poll: it is called in, and the room does not hear of it.
+#[test]
+fn the_page_of_who_passes_by_is_called_in() {
+    let (room, snapshot) = (room(), queueing());
+    for held in [
+        None,
+        Some(ticket()),
+        Some(waiting(5, 20)),
+        Some(admitted(0)),
+    ] {
+        let visitor = held.map_or(Visitor::NEWCOMER, visitor);
+        let request = Request {
+            bypassed: true,
+            ..request(&room, Intent::Poll, visitor, Some(&snapshot))
+        };
+        let answer = answer(request.decide());
+        assert_eq!(answer.kind, Kind::MayEnter, "{held:?}");
+        assert_eq!(answer.cookie, Change::Keep, "{held:?}");
+    }
+}
+
 #[test]
 fn a_newcomer_gets_a_ticket_without_a_call_while_the_room_queues() {
     let (room, snapshot) = (room(), queueing());
@@ -340,10 +366,11 @@ fn a_poll_counts_once_an_interval_and_an_early_one_changes_nothing() {
         assert_eq!(answer.users_ahead, Some(100));
         assert_eq!(answer.refresh_seconds, 20);
         if counts {
-            let kept = waiting(121, 0);
+            assert_eq!(answer.last_updated, NOW);
             assert_eq!(
-                (answer.cookie, answer.last_updated),
-                (Change::Set(kept), NOW)
+                told(answer.cookie, 121),
+                Some(Span::from_secs(606)),
+                "{ago} s"
             );
         } else {
             assert_eq!(answer.cookie, Change::Keep, "{ago} s");
@@ -359,9 +386,63 @@ fn a_poll_counts_once_an_interval_and_an_early_one_changes_nothing() {
     )
     .decide();
     let near = answer(near);
+    assert_eq!(near.refresh_seconds, 5);
+    assert_eq!(told(near.cookie, 23), Some(Span::from_secs(18)));
+}
+
+fn minutes(minutes: u64) -> Span {
+    Span::from_secs(60 * minutes)
+}
+
+/// The wait that the cookie of a place at `number` remembers, which was polled for now and is else as
+/// it was.
+fn told(cookie: Change, value: u64) -> Option<Span> {
+    let Change::Set(Standing::Waiting { promise, .. }) = cookie else {
+        panic!("{cookie:?}");
+    };
+    assert_eq!(cookie, Change::Set(remembering(waiting(value, 0), promise)));
+    promise.map(|promise| promise.likely)
+}
+
+fn remembering(place: Standing, promise: Option<Promise>) -> Standing {
+    let mut place = place;
+    if let Standing::Waiting { promise: held, .. } = &mut place {
+        *held = promise;
+    }
+    place
+}
+
+#[test]
+fn a_wait_that_was_told_does_not_rise_while_the_line_is_as_fast_and_may_when_it_is_slower() {
+    let room = room();
+    let first = Promise {
+        likely: minutes(8),
+        most: minutes(9),
+    };
+    let asks = |snapshot: &Snapshot, ago| {
+        let place = remembering(waiting(121, ago), Some(first));
+        answer(request(&room, Intent::Poll, visitor(place), Some(snapshot)).decide())
+    };
+    // 100 people at ten calls a minute.
+    let paced = |slowed_ago| Snapshot {
+        pace: Some(Pace {
+            calls_per_hour: 600,
+            slowed: NOW - Span::from_secs(slowed_ago),
+            ..Pace::default()
+        }),
+        ..queueing()
+    };
+    assert_eq!(told(asks(&paced(1_000), 20).cookie, 121), Some(minutes(8)));
+    let slower = asks(&paced(10), 20);
+    let wait = Span::from_secs(606);
+    assert_eq!(told(slower.cookie, 121), Some(wait));
+    let early = asks(&paced(10), 5);
+    assert_eq!(early.cookie, Change::Keep);
+    let held = early.holds;
     assert_eq!(
-        (near.refresh_seconds, near.cookie),
-        (5, Change::Set(waiting(23, 0)))
+        held,
+        Some(remembering(waiting(121, 5), Some(first))),
+        "told again"
     );
 }
 

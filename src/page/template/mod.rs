@@ -4,6 +4,7 @@
 //! ([`translate`]), and compiled once. All of it runs in `build.rs` too, so nothing in here may name
 //! another part of the crate.
 
+pub mod check;
 mod tags;
 mod translate;
 
@@ -104,6 +105,7 @@ impl Engine {
         // Variables may have these names, and a page has nothing to log.
         registry.unregister_helper("log");
         registry.unregister_helper("raw");
+        registry.register_escape_fn(escaped);
         let texts = HashMap::new();
         Self { registry, texts }
     }
@@ -120,7 +122,8 @@ impl Engine {
     }
 
     /// Writes the template `name` with the variables of `data`, an object. `{{name}}` is escaped for
-    /// HTML: `& < > " ' =` and the backtick. Fails where there is no such template, or where it
+    /// HTML: `& < > " ' =` and the backtick; and so that it cannot leave a string of a script: the
+    /// backslash. Fails where there is no such template, or where it
     /// calls a helper with parameters that the helper does not take.
     pub fn render(&self, name: &str, data: Value) -> Result<String, RenderError> {
         let marked = self
@@ -129,6 +132,24 @@ impl Engine {
         let texts = self.texts.get(name).map(Vec::as_slice).unwrap_or_default();
         Ok(put_back(&marked, texts))
     }
+}
+
+/// An operator may write `var text = "{{message}}";`: a backslash at the end of the text would escape
+/// the quote behind it. Inside of `<script>` entities are not decoded, so the text is a little odd
+/// there, and harmless.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in handlebars::html_escape(text).chars() {
+        match character {
+            '\\' | '\u{2028}' | '\u{2029}' => {
+                safe.push_str("&#");
+                safe.push_str(&u32::from(character).to_string());
+                safe.push(';');
+            }
+            other => safe.push(other),
+        }
+    }
+    safe
 }
 
 /// Replaces marks by the texts that they stand for.

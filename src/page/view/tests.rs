@@ -61,10 +61,44 @@ fn docs_have_every_variable_with_its_type() {
 }
 
 #[test]
+fn an_uncertain_wait_is_told_as_a_range_and_a_certain_one_as_a_number() {
+    let with = |likely, range| {
+        let mut facts = samples::queueing();
+        facts.wait_minutes = Some(likely);
+        facts.wait_range = Some(range);
+        let told = english(&facts);
+        let text = told["waitTimeText"].as_str().unwrap().to_owned();
+        (
+            text,
+            told["waitTimeLow"].clone(),
+            told["waitTimeHigh"].clone(),
+        )
+    };
+    let told = |text: &str, low: u32, high: u32| (text.to_owned(), low.into(), high.into());
+    assert_eq!(with(10, [8, 14]), told("8 minutes to 14 minutes", 8, 14));
+    assert_eq!(
+        with(10, [9, 11]),
+        told("about 10 minutes", 9, 11),
+        "whole minutes"
+    );
+    assert_eq!(with(60, [55, 66]), told("about 1 hour", 55, 66), "a sixth");
+    assert_eq!(
+        with(60, [40, 90]),
+        told("40 minutes to 1 hour 30 minutes", 40, 90)
+    );
+    assert_eq!(
+        with(2, [3, 3]),
+        told("about 2 minutes", 2, 3),
+        "the likely one lies within"
+    );
+}
+
+#[test]
 fn waits_are_formatted_as_cloudflare_does() {
     let with = |minutes| {
         let mut facts = samples::queueing();
         facts.wait_minutes = minutes;
+        facts.wait_range = None;
         english(&facts)
     };
     for (minutes, expected) in [

@@ -18,6 +18,7 @@ use super::spent::Spent;
 use super::tickets::Tickets;
 use super::{EXPIRY_GRACE, PLACE_MEMORY};
 use crate::room::draw::DrawKey;
+use crate::room::figures::histogram::Histogram;
 use crate::room::lottery::{Epoch, Probability};
 use crate::room::number::{Incarnation, TicketId, TicketNumber};
 use crate::room::place::Place;
@@ -160,6 +161,9 @@ pub struct Book {
     pub(super) lots: Lots,
     /// The draws that still count.
     pub(super) epochs: Epochs,
+    /// How long the sessions lasted that have ended since this was emptied. Not stored.
+    #[serde(skip)]
+    pub(super) stayed: Histogram,
 }
 
 impl Book {
@@ -183,6 +187,7 @@ impl Book {
             revoked: VecDeque::new(),
             lots: Lots::default(),
             epochs: Epochs::default(),
+            stayed: Histogram::default(),
         }
     }
 
@@ -301,8 +306,11 @@ impl Book {
             self.door.excuse(self.time);
         }
         let now = self.time;
-        while let Some(number) = self.slots.expire_one(now) {
+        while let Some((number, slot)) = self.slots.expire_one(now) {
             self.spend(number);
+            if !slot.closing {
+                self.stayed.record(slot.expires.since(slot.admitted));
+            }
         }
         self.rate.advance(now);
         self.door.advance(now);
@@ -444,6 +452,7 @@ impl Book {
             self.spend(number);
             return;
         };
+        self.stayed.record(self.time.since(slot.admitted));
         if self.revoked.len() < MOST_REVOKED {
             self.slots.remove(number);
             self.spend(number);

@@ -6,12 +6,12 @@
 //! longer for one who has asked rarely so far, because a browser lets a hidden tab run about once a
 //! minute only.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::PLACE_MEMORY;
+use super::tally::Tally;
 use crate::room::place::Place;
 use crate::time::{Instant, Span};
 
@@ -20,10 +20,6 @@ const HOLD: Span = Span::from_secs(10);
 
 /// The longest time for which a place is held, for tabs that browsers let run once a minute.
 const LONGEST_HOLD: Span = Span::from_secs(95);
-
-/// Those who hold a place are counted by blocks of so many places: at the opening of a large room
-/// tens of thousands stand at the door, and each of them asks how many come before.
-const BLOCK: u64 = 256;
 
 /// A visitor at the door.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -41,8 +37,8 @@ pub(super) struct Door {
     now: Instant,
     /// Those who hold a place then, and until when.
     holds: BTreeSet<(Instant, Place)>,
-    /// How many of them are in each block of places.
-    blocks: BTreeMap<u64, u32>,
+    /// The same, to be counted.
+    tally: Tally,
 }
 
 impl Door {
@@ -96,14 +92,12 @@ impl Door {
 
     /// How many hold a place before `place`.
     pub(super) fn held_before(&self, place: Place) -> u32 {
-        let block = place.get() / BLOCK;
-        let blocks = self.blocks.range(..block).map(|(_, held)| *held);
-        let beside = self
-            .stands
-            .range(Place::new(block * BLOCK)..place)
-            .filter(|(_, stand)| stand.held_until > self.now);
-        let beside = u32::try_from(beside.count()).unwrap_or(u32::MAX);
-        blocks.fold(beside, u32::saturating_add)
+        self.tally.within(Place::default(), place, |from, to| {
+            let stands = self.stands.range(from..to);
+            stands
+                .filter(|(_, stand)| stand.held_until > self.now)
+                .count()
+        })
     }
 
     /// How many hold a place.
@@ -139,18 +133,13 @@ impl Door {
             self.release(before.held_until, place);
         }
         if self.holds.insert((stand.held_until, place)) {
-            *self.blocks.entry(place.get() / BLOCK).or_default() += 1;
+            self.tally.add(place);
         }
     }
 
     fn release(&mut self, until: Instant, place: Place) {
-        if self.holds.remove(&(until, place))
-            && let Entry::Occupied(mut held) = self.blocks.entry(place.get() / BLOCK)
-        {
-            *held.get_mut() -= 1;
-            if *held.get() == 0 {
-                held.remove();
-            }
+        if self.holds.remove(&(until, place)) {
+            self.tally.remove(place);
         }
     }
 }
@@ -206,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn those_before_are_counted_over_blocks_and_beside() {
+    fn those_before_are_counted_as_one_by_one() {
         let at = Instant::from_secs;
         let mut door = Door::default();
         for place in (1..3_000).step_by(3) {
@@ -228,7 +217,7 @@ mod tests {
                 }
                 assert_eq!(door.held() as usize, plain(&door, 5_000, at(now)));
             }
-            assert!(door.holds.is_empty() && door.blocks.is_empty());
+            assert!(door.holds.is_empty() && door.tally.is_empty());
         }
     }
 }

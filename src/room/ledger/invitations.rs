@@ -11,6 +11,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::CLAIM_WINDOW;
+use super::tally::Tally;
 use crate::room::place::Place;
 use crate::time::{Instant, Span};
 
@@ -35,12 +36,24 @@ const ASSUMED_FAR: u32 = ONE / 16;
 /// A share of one visitor, in 1/65,536.
 const UNIT: u64 = 1 << 16;
 
+/// Those who were called at one time.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+struct Cohort {
+    called: Instant,
+    /// The first of them.
+    first: Place,
+    /// How many of them have not come.
+    open: u32,
+}
+
 /// The open invitations.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(super) struct Invitations {
     open: BTreeMap<Place, Instant>,
+    /// The same, to be counted.
+    tally: Tally,
     /// The open ones by the time of their call.
-    cohorts: VecDeque<(Instant, u32)>,
+    cohorts: VecDeque<Cohort>,
     /// How many came at which age.
     came: [u32; AGES],
     lapsed: u32,
@@ -54,6 +67,7 @@ impl Default for Invitations {
         }
         Self {
             open: BTreeMap::new(),
+            tally: Tally::default(),
             cohorts: VecDeque::new(),
             came,
             lapsed: 0,
@@ -72,9 +86,14 @@ impl Invitations {
         if self.open.insert(place, now).is_some() {
             return;
         }
+        self.tally.add(place);
         match self.cohorts.back_mut() {
-            Some((called, open)) if *called == now => *open = open.saturating_add(1),
-            _ => self.cohorts.push_back((now, 1)),
+            Some(cohort) if cohort.called == now => cohort.open = cohort.open.saturating_add(1),
+            _ => self.cohorts.push_back(Cohort {
+                called: now,
+                first: place,
+                open: 1,
+            }),
         }
     }
 
@@ -83,10 +102,12 @@ impl Invitations {
         let Some(called) = self.open.remove(&place) else {
             return;
         };
-        if let Ok(index) = self.cohorts.binary_search_by_key(&called, |(at, _)| *at)
-            && let Some((_, open)) = self.cohorts.get_mut(index)
+        self.tally.remove(place);
+        let called_at = |cohort: &Cohort| cohort.called;
+        if let Ok(index) = self.cohorts.binary_search_by_key(&called, called_at)
+            && let Some(cohort) = self.cohorts.get_mut(index)
         {
-            *open = open.saturating_sub(1);
+            cohort.open = cohort.open.saturating_sub(1);
         }
         if came {
             let age = usize::try_from(now.since(called).as_secs()).unwrap_or(AGES);
@@ -104,14 +125,15 @@ impl Invitations {
             if *entry.get() + CLAIM_WINDOW > now {
                 break;
             }
-            entry.remove();
+            let (place, _) = entry.remove_entry();
+            self.tally.remove(place);
             self.lapsed = self.lapsed.saturating_add(ONE);
             self.fade();
         }
         while self
             .cohorts
             .front()
-            .is_some_and(|(called, _)| *called + CLAIM_WINDOW <= now)
+            .is_some_and(|cohort| cohort.called + CLAIM_WINDOW <= now)
         {
             self.cohorts.pop_front();
         }
@@ -122,8 +144,8 @@ impl Invitations {
         for called in self.open.values_mut() {
             *called = *called + gap;
         }
-        for (called, _) in &mut self.cohorts {
-            *called = *called + gap;
+        for cohort in &mut self.cohorts {
+            cohort.called = cohort.called + gap;
         }
     }
 
@@ -138,7 +160,7 @@ impl Invitations {
         let open = self
             .cohorts
             .iter()
-            .map(|(called, open)| u64::from(*open) * share(now.since(*called).as_secs()));
+            .map(|cohort| u64::from(cohort.open) * share(now.since(cohort.called).as_secs()));
         Expected {
             open: open.sum(),
             each: share(0).max(UNIT / u64::from(MOST_CALLS_PER_SLOT)),
@@ -148,19 +170,24 @@ impl Invitations {
     /// How many were called within the last `span` and have not come.
     pub(super) fn open_since(&self, span: Span, now: Instant) -> u32 {
         let late = self.cohorts.iter().rev();
-        late.take_while(|(called, _)| *called + span > now)
-            .fold(0, |sum, (_, open)| sum.saturating_add(*open))
+        late.take_while(|cohort| cohort.called + span > now)
+            .fold(0, |sum, cohort| sum.saturating_add(cohort.open))
     }
 
-    /// How many before `place` were called so lately that they may not have heard of it, counted up
-    /// to `enough`: a slot waits for each of them, so that nobody is overtaken by one who was called
+    /// How many before `place` were called so lately that they may not have heard of it: a slot waits for each of them, so that nobody is overtaken by one who was called
     /// together with them and asked first.
-    pub(super) fn fresh_before(&self, place: Place, now: Instant, enough: u32) -> u32 {
+    pub(super) fn fresh_before(&self, place: Place, now: Instant) -> u32 {
         let delay = self.usual_delay();
         // Calls go up in place and in time.
-        let latest = self.open.range(..place).rev();
-        let fresh = latest.take_while(|(_, called)| **called + delay > now);
-        u32::try_from(fresh.take(enough as usize).count()).unwrap_or(u32::MAX)
+        let over = |cohort: &Cohort| cohort.called + delay <= now;
+        let first = self.cohorts.partition_point(over);
+        let first = self.cohorts.get(first).map(|cohort| cohort.first);
+        match first.filter(|first| *first < place) {
+            Some(first) => self
+                .tally
+                .within(first, place, |from, to| self.open.range(from..to).count()),
+            None => 0,
+        }
     }
 
     /// Within what time three in four of those who come have come.
@@ -257,6 +284,32 @@ mod tests {
         }
         assert_eq!(invitations.expected(now).share(), 0.25);
         assert_eq!(invitations.open(), 0);
+    }
+
+    #[test]
+    fn those_called_lately_are_counted_as_one_by_one() {
+        let at = Instant::from_secs;
+        let mut invitations = Invitations::default();
+        for place in 1..=1_000 {
+            invitations.invite(Place::new(place), at(100 + place / 50));
+        }
+        for place in (1..=1_000).step_by(7) {
+            invitations.close(Place::new(place), place % 2 == 0, at(120));
+        }
+        invitations.advance(at(132));
+        let delay = invitations.usual_delay();
+        for now in [at(118), at(121), at(132), at(200)] {
+            for place in [1, 127, 128, 129, 500, 900, 1_001] {
+                let fresh = invitations.open.range(..Place::new(place));
+                let plain = fresh.filter(|(_, called)| **called + delay > now).count();
+                let counted = invitations.fresh_before(Place::new(place), now);
+                assert_eq!(counted as usize, plain, "{place} at {now:?}");
+            }
+        }
+        for place in 1..=1_000 {
+            invitations.close(Place::new(place), true, at(132));
+        }
+        assert!(invitations.tally.is_empty());
     }
 
     #[test]

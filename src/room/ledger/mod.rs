@@ -20,6 +20,7 @@
 pub mod book;
 mod door;
 mod epochs;
+mod figures;
 mod full;
 mod invitations;
 pub mod journal;
@@ -32,10 +33,12 @@ mod returns;
 mod slots;
 mod spent;
 mod standby;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod throughput;
 mod tickets;
+mod tracers;
 mod turnout;
 mod waiters;
 
@@ -53,6 +56,8 @@ use throughput::Throughput;
 use turnout::Turnout;
 use waiters::Waiters;
 
+use super::figures::histogram::Histogram;
+use super::figures::recorder::Recorder;
 use super::message::{self, Message, Reply, Request, Response};
 use super::news::{Headline, News};
 use super::number::{Incarnation, TicketId, TicketNumber};
@@ -116,6 +121,7 @@ pub struct Ledger {
     full: bool,
     load: Load,
     news: News,
+    recorder: Recorder,
 }
 
 impl Ledger {
@@ -144,6 +150,8 @@ impl Ledger {
     fn with_book(mut book: Book, now: Instant) -> Self {
         // What was heard since the last row is not stored, so it counts as silence.
         let silence = now.since(book.time).max(Span::from_millis(1));
+        // What has ended before was counted then.
+        book.stayed = Histogram::default();
         book.advance(now, silence);
         let now = book.time;
         let mut invitations = Invitations::default();
@@ -173,6 +181,7 @@ impl Ledger {
             full: false,
             load: Load::default(),
             news: News::default(),
+            recorder: Recorder::new(now),
             book,
         }
     }
@@ -202,6 +211,7 @@ impl Ledger {
             })
             .collect();
         self.call(policy);
+        self.note_levels(policy);
         let row = self.take_row();
         let stamp = Stamp(self.book.incarnation, self.book.sequence, self.book.time);
         let headline = self.headline(policy);
@@ -231,6 +241,7 @@ impl Ledger {
             Span::ZERO
         };
         self.book.advance(now, silence);
+        self.recorder.advance(self.book.time);
         self.heard = self.book.time;
         if silence > Span::ZERO {
             self.silence = self.silence + silence;
@@ -258,6 +269,9 @@ impl Ledger {
 
     fn hear(&mut self, request: &Request) {
         self.load.hear(request.gathered);
+        let tally = self.recorder.current();
+        tally.calls = tally.calls.saturating_add(1);
+        tally.edges.add(request.counts);
         for number in request.polled.iter().copied().chain(request.polls.iter()) {
             let place = self.book.place_of(number);
             self.waiters.polled(place, self.book.time);
@@ -275,15 +289,22 @@ impl Ledger {
                 number,
                 incarnation,
                 last_poll,
+                joined,
             } => {
                 let standing = self.standing(number, incarnation);
-                self.asks(policy, number, standing, last_poll)
-                    .unwrap_or_else(|| {
-                        // The same spent number gets the same new one, or a copied token would be
-                        // good for any number of places.
-                        let ticket = replacement_ticket(number, incarnation);
-                        self.arrive(policy, ticket, true)
-                    })
+                let reply = self.asks(policy, number, standing, last_poll);
+                if let (Standing::Called, Some(Reply::Admitted { .. }), Some(joined)) =
+                    (standing, reply, joined)
+                {
+                    let waited = self.book.time.since(joined);
+                    self.recorder.current().waited.record(waited);
+                }
+                reply.unwrap_or_else(|| {
+                    // The same spent number gets the same new one, or a copied token would be
+                    // good for any number of places.
+                    let ticket = replacement_ticket(number, incarnation);
+                    self.arrive(policy, ticket, true)
+                })
             }
             Message::Renew {
                 number,
@@ -292,13 +313,22 @@ impl Ledger {
             Message::Leave {
                 number,
                 incarnation,
-            } => self.leave(number, incarnation),
+                revoked,
+            } => {
+                self.leave(number, self.standing(number, incarnation), revoked);
+                Reply::Over
+            }
             Message::Reserve { reservation, count } => self.reserve(policy, reservation, count),
             Message::Return {
                 reservation,
                 incarnation,
                 used,
             } => self.take_back(reservation, incarnation, used),
+            Message::Find { number } => Reply::Found(self.position(number)),
+            Message::End { number } => {
+                self.leave(number, self.book.standing(number), true);
+                Reply::Found(self.position(number))
+            }
         }
     }
 
@@ -350,10 +380,14 @@ impl Ledger {
             self.admit(policy, number, provisional)
         } else {
             self.throughput.joined();
+            let tally = self.recorder.current();
+            tally.joined = tally.joined.saturating_add(1);
+            let ahead = self.ahead_of(number);
+            self.foretell(policy, ahead);
             Reply::Waiting {
                 number,
                 joined: Some(self.book.time),
-                ahead: Some(self.ahead_of(number)),
+                ahead: Some(ahead),
             }
         }
     }
@@ -367,7 +401,7 @@ impl Ledger {
         let free = self.free(policy);
         let now = self.book.time;
         let ahead = self.book.door.held_before(place);
-        if free > ahead && free - ahead > self.invitations.fresh_before(place, now, free - ahead) {
+        if free > ahead && free - ahead > self.invitations.fresh_before(place, now) {
             return self.admit(policy, number, false);
         }
         if !self.book.door.contains(place) {
@@ -396,6 +430,8 @@ impl Ledger {
             self.waiters.left(self.book.place_of(number));
         }
         self.throughput.record(self.book.active());
+        let tally = self.recorder.current();
+        tally.granted = tally.granted.saturating_add(1);
         Reply::Admitted {
             number,
             expires,
@@ -462,25 +498,19 @@ impl Ledger {
         }
     }
 
-    fn leave(&mut self, number: TicketNumber, from: Incarnation) -> Reply {
-        match self.standing(number, from) {
-            Standing::Unknown | Standing::Spent => {}
-            Standing::Waiting => {
-                self.waiters.left(self.book.place_of(number));
-                self.record(Effect::Ended { number });
-            }
+    fn leave(&mut self, number: TicketNumber, standing: Standing, revoked: bool) {
+        match standing {
+            Standing::Unknown | Standing::Spent => return,
+            Standing::Waiting => self.waiters.left(self.book.place_of(number)),
             Standing::Called => {
                 let place = self.book.place_of(number);
                 self.waiters.left(place);
                 self.invitations.close(place, false, self.book.time);
-                self.record(Effect::Ended { number });
             }
-            Standing::Active(_) => {
-                self.departures.record(self.book.time);
-                self.record(Effect::Ended { number });
-            }
+            Standing::Active(_) => self.departures.record(self.book.time),
         }
-        Reply::Over
+        self.count_end(standing, revoked);
+        self.record(Effect::Ended { number });
     }
 
     /// Raises `serving` so far that those expected to come are as many as are wanted.
@@ -522,6 +552,7 @@ impl Ledger {
         if called > self.book.called {
             let up_to = Place::new(called);
             self.record(Effect::Called { up_to });
+            self.throughput.reached(called, now);
         }
     }
 
@@ -569,28 +600,33 @@ impl Ledger {
     }
 
     fn take_row(&mut self) -> Option<Row> {
-        if self.effects.is_empty() && !self.recovered {
-            return None;
-        }
+        let is_needed = !self.effects.is_empty() || self.recovered;
+        is_needed.then(|| self.next_row())
+    }
+
+    fn next_row(&mut self) -> Row {
         self.recovered = false;
         self.book.sequence += 1;
-        Some(Row {
+        Row {
             sequence: self.book.sequence,
             at: self.book.time,
             silence: std::mem::take(&mut self.silence),
             effects: std::mem::take(&mut self.effects),
-        })
+        }
+    }
+
+    /// How many are in line, called ones included.
+    fn in_line(&self) -> u32 {
+        self.waiters
+            .present()
+            .saturating_add(self.expected_at_door())
     }
 
     fn headline(&self, policy: &Policy) -> Headline {
         let queueing = !self.may_walk_in(policy);
-        let before = self
-            .waiters
-            .present()
-            .saturating_add(self.expected_at_door());
         Headline {
             queueing,
-            full: queueing && self.is_full(policy, before),
+            full: queueing && self.is_full(policy, self.in_line()),
             provisional: self.first_pass_is_provisional(policy),
             relays: self.load.relays(policy.relays),
             undrawn_from: self.book.lots.undrawn_from(),
@@ -624,7 +660,7 @@ impl Ledger {
             called: called.saturating_add(drawn),
             queued: drawing.queued.saturating_sub(drawn),
             admissions_per_minute: self.throughput.per_minute(now),
-            pace: self.throughput.pace(policy, now),
+            pace: self.throughput.pace(policy, &drawing.points, called, now),
             ahead: drawing.points.iter().map(behind).collect(),
             queueing,
             full,

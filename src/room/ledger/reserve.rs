@@ -140,6 +140,8 @@ impl Ledger {
                     .call_first(self.book.time, policy.absent_after());
                 self.returns.given(number, self.book.time);
             }
+            let tally = self.recorder.current();
+            tally.granted = tally.granted.saturating_add(count);
         }
         match self.book.reservations.get(id) {
             Some(given) if !given.returned => Reply::Reserved {
@@ -160,6 +162,9 @@ impl Ledger {
             for number in given.numbers().skip(used as usize) {
                 self.returns.withdraw(number);
             }
+            let tally = self.recorder.current();
+            let unused = given.count.saturating_sub(used);
+            tally.returned = tally.returned.saturating_add(unused);
             self.record(Effect::Returned {
                 reservation: id,
                 used,

@@ -81,13 +81,12 @@ impl Slots {
     }
 
     /// Frees one slot whose pass has been over for `EXPIRY_GRACE`, the longest over first.
-    pub(super) fn expire_one(&mut self, now: Instant) -> Option<TicketNumber> {
+    pub(super) fn expire_one(&mut self, now: Instant) -> Option<(TicketNumber, Slot)> {
         let &(expires, number) = self.ends.first()?;
         if expires + EXPIRY_GRACE > now {
             return None;
         }
-        self.remove(number);
-        Some(number)
+        Some((number, self.remove(number)?))
     }
 }
 

@@ -4,15 +4,17 @@
 //! taken by calls, of those who come and of those who do not, so calls of present visitors are
 //! counted and not admissions; and meanwhile some of those ahead leave the line. With `c` calls a
 //! minute and a share `d` of the line that leaves in a minute, `x` people ahead are gone after
-//! `ln(1 + x d / c) / d` minutes ([`Pace::wait`]).
+//! `ln(1 + x d / c) / d` minutes ([`Pace::minutes`]).
 //!
 //! All of it is integers: equal histories make equal ledgers.
 
 use std::collections::VecDeque;
 
 use super::EXPIRY_GRACE;
+use super::tracers::Tracers;
 use crate::room::policy::Policy;
-use crate::room::snapshot::Pace;
+use crate::room::snapshot::Ahead;
+use crate::room::wait::Pace;
 use crate::time::{Instant, Span};
 
 /// The measure is kept in buckets of ten seconds, for an hour at most.
@@ -21,6 +23,11 @@ const BUCKETS: usize = 360;
 
 /// The measure looks back until it has seen so many calls, which puts their noise at a twentieth.
 const ENOUGH_CALLS: u32 = 400;
+
+/// Two halves of the time are of different paces when these differ by so many standard deviations of
+/// what chance makes of the calls, and by a tenth.
+const CERTAIN: f64 = 3.0;
+const CHANGE: f64 = 0.1;
 
 /// It looks back for two minutes at the least, and nothing is told before a third of one.
 const SHORTEST_WINDOW: usize = 12;
@@ -32,8 +39,10 @@ const ENOUGH_ENDED: u64 = 100;
 /// How many leave the line is measured over ten minutes.
 const LEAVING_WINDOW: usize = 60;
 
-/// A new measure within a sixteenth of what was told last is not told.
-const HYSTERESIS: u64 = 16;
+/// That the line is slower takes an eighth to be believed, because then waits rise that visitors were
+/// told; on few calls more: so many standard deviations of what chance makes of them.
+const SLOWER: f64 = 1.0 / 8.0;
+const SURELY_SLOWER: f64 = 2.0;
 
 /// What happened in ten seconds.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -58,7 +67,10 @@ pub(super) struct Throughput {
     since: Option<Instant>,
     buckets: VecDeque<Bucket>,
     observed: Option<(Instant, u32)>,
+    /// The fastest pace that was told since the line was last found to be slower.
+    fastest: Option<Pace>,
     told: Option<Pace>,
+    tracers: Tracers,
 }
 
 impl Throughput {
@@ -147,33 +159,42 @@ impl Throughput {
         (admitted > 0).then(|| admitted as f32 * 60_000.0 / span as f32)
     }
 
-    /// The pace to tell at `now`; none while too little has been seen. It stays what it was until
-    /// the measure has clearly changed.
-    pub(super) fn pace(&mut self, policy: &Policy, now: Instant) -> Option<Pace> {
+    /// Every place up to `serving` has been called by `now`.
+    pub(super) fn reached(&mut self, serving: u64, now: Instant) {
+        self.tracers.reached(serving, now);
+    }
+
+    /// The pace to tell at `now` to those who wait, which `points` draws, with `called` before them;
+    /// none while too little has been seen.
+    pub(super) fn pace(
+        &mut self,
+        policy: &Policy,
+        points: &[Ahead],
+        called: u32,
+        now: Instant,
+    ) -> Option<Pace> {
         let measured = self.measure(policy, now);
-        self.told = match (self.told, measured) {
-            (Some(told), Some(new)) => {
-                let (old, now_is) = (
-                    u64::from(told.calls_per_hour),
-                    u64::from(new.calls_per_hour),
-                );
-                if now_is.abs_diff(old) * HYSTERESIS < old {
-                    Some(Pace {
-                        calls_per_hour: told.calls_per_hour,
-                        slowed: told.slowed,
-                        ..new
-                    })
-                } else if now_is < old {
-                    Some(Pace { slowed: now, ..new })
-                } else {
-                    Some(Pace {
-                        slowed: told.slowed,
-                        ..new
-                    })
-                }
-            }
-            (_, new) => new,
-        };
+        self.told = measured.map(|measured| self.tell(measured, points, called, now));
+        self.told
+    }
+
+    fn tell(&mut self, measured: Pace, points: &[Ahead], called: u32, now: Instant) -> Pace {
+        let line = points.last().map_or(0, |point| point.1);
+        let line = u64::from(line.saturating_add(called)).max(1);
+        let fastest = self.fastest.map_or(measured, |fastest| {
+            since_slower(fastest, measured, line, now)
+        });
+        self.fastest = Some(fastest);
+        self.tracers.note(&measured, points, called, now);
+        Pace {
+            slowed: fastest.slowed,
+            error_per_mille: self.tracers.error_per_mille(now),
+            ..measured
+        }
+    }
+
+    /// The pace as it was told last.
+    pub(super) const fn told(&self) -> Option<Pace> {
         self.told
     }
 
@@ -181,15 +202,7 @@ impl Throughput {
         if now.since(self.since?) < SHORTEST_MEASURE {
             return None;
         }
-        let (mut called, mut admitted, mut start) = (0_u32, 0_u32, now);
-        for (index, bucket) in self.buckets.iter().rev().enumerate() {
-            if called >= ENOUGH_CALLS && index >= SHORTEST_WINDOW {
-                break;
-            }
-            called = called.saturating_add(bucket.called);
-            admitted = admitted.saturating_add(bucket.admitted);
-            start = bucket.start;
-        }
+        let (called, admitted, start) = self.window(now);
         if called == 0 {
             return None;
         }
@@ -204,7 +217,39 @@ impl Throughput {
             leaving_per_million: self.leaving(),
             calls: called,
             slowed: Instant::default(),
+            error_per_mille: 0,
         })
+    }
+
+    /// The calls and admissions to measure by, and since when. As far back as it takes to see enough,
+    /// and then twice as far for as long as the older half was as fast as the newer one, by what
+    /// chance makes of so many calls: what is steady is measured the better for it, and a change is
+    /// seen soon.
+    fn window(&self, now: Instant) -> (u32, u32, Instant) {
+        let (mut called, mut admitted, mut start) = (0_u32, 0_u32, now);
+        let mut newer: Option<(usize, u32, Instant)> = None;
+        let mut steady = (called, admitted, start);
+        for (index, bucket) in (1..).zip(self.buckets.iter().rev()) {
+            called = called.saturating_add(bucket.called);
+            admitted = admitted.saturating_add(bucket.admitted);
+            start = bucket.start;
+            let is_enough = match newer {
+                None => called >= ENOUGH_CALLS && index > SHORTEST_WINDOW,
+                Some((buckets, ..)) => index >= 2 * buckets,
+            };
+            if newer.is_none() || is_enough {
+                if let Some((_, calls, since)) = newer
+                    && differs(calls, now.since(since), called - calls, since.since(start))
+                {
+                    break;
+                }
+                steady = (called, admitted, start);
+            }
+            if is_enough {
+                newer = Some((index, called, start));
+            }
+        }
+        steady
     }
 
     /// Admissions per hour that the limits allow in the long run; none while that cannot be told,
@@ -237,9 +282,40 @@ impl Throughput {
     }
 }
 
+/// Whether so many calls over so long a time are of another pace than those over the time before, and
+/// not by chance.
+fn differs(calls: u32, over: Span, before: u32, over_before: Span) -> bool {
+    let rate = |calls: u32, over: Span| f64::from(calls) / over.as_millis().max(1) as f64;
+    let (new, old) = (rate(calls, over), rate(before, over_before));
+    let chance = (1.0 / f64::from(calls.max(1)) + 1.0 / f64::from(before.max(1))).sqrt();
+    (new - old).abs() > (CERTAIN * chance).max(CHANGE) * new
+}
+
+/// The faster of two paces for the last in a line, or `measured` where that is clearly slower than was
+/// told before.
+fn since_slower(fastest: Pace, measured: Pace, line: u64, now: Instant) -> Pace {
+    let change = |people| measured.minutes(people) / fastest.minutes(people);
+    let chance = SURELY_SLOWER / f64::from(measured.calls.max(1)).sqrt();
+    if change(1).max(change(line)) > 1.0 + SLOWER.max(chance) {
+        Pace {
+            slowed: now,
+            ..measured
+        }
+    } else if change(line) < 1.0 {
+        Pace {
+            slowed: fastest.slowed,
+            ..measured
+        }
+    } else {
+        fastest
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LINE: [Ahead; 2] = [Ahead(1, 0), Ahead(101, 100)];
 
     fn policy() -> Policy {
         Policy::within(1_000_000, 100_000)
@@ -268,7 +344,7 @@ mod tests {
     #[test]
     fn the_pace_is_that_of_calls_and_of_those_who_leave() {
         let (mut throughput, now) = measured(600);
-        let pace = throughput.pace(&policy(), now).unwrap();
+        let pace = throughput.pace(&policy(), &LINE, 0, now).unwrap();
         assert!(pace.calls_per_hour.abs_diff(7_200) < 200, "{pace:?}");
         assert!(
             pace.leaving_per_million.abs_diff(10_000) < 1_000,
@@ -277,26 +353,54 @@ mod tests {
         let rate = throughput.per_minute(now).unwrap();
         assert!((57.0..=63.0).contains(&rate), "{rate}");
         throughput.observe(false, 0, now);
-        assert_eq!(throughput.pace(&policy(), now), None);
+        assert_eq!(throughput.pace(&policy(), &LINE, 0, now), None);
     }
 
     #[test]
-    fn little_changes_are_not_told_and_a_slower_pace_is_with_its_time() {
+    fn that_the_line_is_clearly_slower_is_told_with_its_time() {
         let (mut throughput, now) = measured(600);
-        let told = throughput.pace(&policy(), now).unwrap();
-        let mut later = now;
-        for second in 0..600 {
-            later = now + Span::from_secs(second);
+        let before = throughput.pace(&policy(), &LINE, 0, now).unwrap();
+        assert_eq!(before.slowed, Instant::default());
+        let (mut slowed, mut last) = (Vec::new(), before);
+        for second in 0..1_200 {
+            let later = now + Span::from_secs(second);
             throughput.observe(true, 100, later);
-            throughput.called(1);
+            // A twentieth slower at first, which is nothing; then half as fast.
+            throughput.called(if second < 600 {
+                2 - u32::from(second % 10 == 0)
+            } else {
+                1
+            });
+            let pace = throughput.pace(&policy(), &LINE, 0, later).unwrap();
+            if pace.slowed != last.slowed {
+                slowed.push(second);
+            }
+            last = pace;
         }
-        let slower = throughput.pace(&policy(), later).unwrap();
         assert!(
-            slower.calls_per_hour < told.calls_per_hour * 6 / 10,
-            "{slower:?}"
+            slowed.first().is_some_and(|second| *second > 600),
+            "{slowed:?}"
         );
-        assert_eq!(slower.slowed, later);
-        assert_eq!(throughput.pace(&policy(), later), Some(slower));
+        assert!(
+            last.calls_per_hour < before.calls_per_hour * 6 / 10,
+            "{last:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_steady_is_measured_over_all_its_time_and_a_change_is_seen_soon() {
+        let (throughput, now) = measured(3_000);
+        let (calls, ..) = throughput.window(now);
+        assert!(calls >= 3_200, "{calls}");
+        let mut slower = throughput;
+        for second in 0..420 {
+            slower.observe(true, 100, now + Span::from_secs(second));
+            slower.called(1);
+        }
+        let pace = slower
+            .measure(&policy(), now + Span::from_secs(420))
+            .unwrap();
+        assert!(pace.calls_per_hour < 3_900, "{pace:?}");
     }
 
     #[test]
@@ -307,10 +411,10 @@ mod tests {
             ..policy()
         };
         // No session has ended.
-        assert_eq!(throughput.pace(&few, now), None);
+        assert_eq!(throughput.pace(&few, &LINE, 0, now), None);
         throughput.observe(true, 0, now);
         // 100 slots, each taken for 305 s at the most: but they were taken for 120 s.
-        let pace = throughput.pace(&few, now).unwrap();
+        let pace = throughput.pace(&few, &LINE, 0, now).unwrap();
         assert!(pace.calls_per_hour.abs_diff(6_000) < 200, "{pace:?}");
     }
 }

@@ -185,8 +185,15 @@ impl Waiters {
     /// How many before `place` are present.
     pub(super) fn before(&self, place: Place) -> u32 {
         let index = (place.get().clamp(self.start, self.end) - self.start) as usize;
-        let whole = self.blocks.iter().take(index / BLOCK);
-        let whole: u32 = whole.map(|block| block.present).sum();
+        let block = index / BLOCK;
+        // Counted from the nearer end: who joins is at the far one.
+        let present = |block: &Block| block.present;
+        let whole = if block <= self.blocks.len() / 2 {
+            self.blocks.iter().take(block).map(present).sum()
+        } else {
+            let behind: u32 = self.blocks.iter().skip(block).map(present).sum();
+            self.present - behind
+        };
         let part = self.blocks.get(index / BLOCK).map_or(0, |block| {
             let before = block.bytes.iter().take(index % BLOCK);
             before.filter(|byte| **byte & PRESENT != 0).count() as u32

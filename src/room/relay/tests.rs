@@ -245,3 +245,38 @@ fn what_a_relay_loses_is_sent_again_and_changes_nothing_twice() {
     assert_eq!(issued, numbers.len() as u64, "no number for nobody");
     assert_eq!(room.book().active(), 10);
 }
+
+#[test]
+fn the_room_hears_of_the_newest_configuration_that_an_edge_goes_by() {
+    let mut relay = Relay::default();
+    for (edge, version) in [(1, 3), (2, 5), (3, 4)] {
+        let request = Request {
+            configuration: Version(1, version),
+            ..arrival(edge)
+        };
+        assert!(relay.hear(request, edge, at(0)).is_none());
+    }
+    let (request, _) = relay.take(at(20)).unwrap();
+    assert_eq!(request.configuration, Version(1, 5));
+}
+
+#[test]
+fn what_edges_count_adds_up_on_the_way() {
+    let mut relay = Relay::default();
+    for ticket in 1..=3 {
+        let counted = Request {
+            counts: Counts {
+                passed: 10,
+                bypassed: 1,
+                ..Counts::default()
+            },
+            ..arrival(ticket)
+        };
+        assert!(relay.hear(counted, ticket, START).is_none());
+    }
+    let (request, _) = relay.take(START).unwrap();
+    assert_eq!((request.counts.passed, request.counts.bypassed), (30, 3));
+    assert!(relay.hear(arrival(4), 4, START).is_none());
+    let (request, _) = relay.take(START).unwrap();
+    assert!(request.counts.is_zero(), "once");
+}

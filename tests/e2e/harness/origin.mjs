@@ -15,8 +15,11 @@ export class Origin {
   /** The same of relays. */
   relays = 'up';
 
+  /** The same of the control object. */
+  control = 'up';
+
   /** How often rooms and relays behind a switch were called. */
-  calls = { rooms: 0, relays: 0 };
+  calls = { rooms: 0, relays: 0, control: 0 };
 
   #answers = new Map();
   #held = new Set();
@@ -70,10 +73,11 @@ export class Origin {
     );
   }
 
-  /** Restores calls to rooms and relays behind a switch; those that hang go on. */
+  /** Restores calls to objects behind a switch; those that hang go on. */
   restoreRooms() {
     this.rooms = 'up';
     this.relays = 'up';
+    this.control = 'up';
     for (const response of this.#hanging.splice(0)) response.end('up');
   }
 

@@ -1,4 +1,4 @@
-// Runs in the runtime: stands before the objects of rooms and relays and fails as the test's origin
+// Runs in the runtime: stands before the objects and fails as the test's origin
 // orders.
 
 import { DurableObject } from 'cloudflare:workers';
@@ -22,6 +22,11 @@ export class Room extends Switch {
 export class Relay extends Switch {
   kind = 'relays';
   namespace = this.env.RELAY;
+}
+
+export class Control extends Switch {
+  kind = 'control';
+  namespace = this.env.CONTROL;
 }
 
 export default {};

@@ -34,6 +34,7 @@ const VARS = {
   ANTEROOM_ORIGIN_KEYS: `origin:${ORIGIN_SECRET.toString('base64url')}`,
 };
 
+/** The runtime of the tests, in which a request's `Test-Cf` is what Cloudflare says of it: `request.cf`, as JSON. */
 export class Workerd {
   #origin;
   #options;
@@ -46,15 +47,22 @@ export class Workerd {
    * @param {Record<string, string | null>} [options.vars] Added to the bindings; `null` leaves one out.
    * @param {boolean} [options.switchable] Each call to a room or relay first asks the origin whether
    *   it is up (`origin.rooms`, `origin.relays`), so that a test can cut them off.
+   * @param {import('./copies.mjs').Copies} [options.copies] What the runtime has as its cache and as the
+   *   KV namespace CONFIG.
+   * @param {number} [options.isolates] So many Workers of the same code and the same objects, each with
+   *   a port of its own (`ports`): isolates of their own, as a data centre has them.
    * @param {string} [options.built] The build to run. Its objects are those of the wrangler.toml in its
    *   folder, or else of the project's.
    * @param {string} [options.rooms] The build whose objects the rooms are, if it is another one:
    *   as it is for some minutes after a deployment.
    */
-  static async start(origin, { vars = {}, switchable = false, built = BUILT, rooms = undefined } = {}) {
+  static async start(
+    origin,
+    { vars = {}, switchable = false, copies = undefined, isolates = 1, built = BUILT, rooms = undefined } = {},
+  ) {
     const workerd = new Workerd();
     workerd.#origin = origin;
-    workerd.#options = { vars: { ...VARS, ...vars }, switchable };
+    workerd.#options = { vars: { ...VARS, ...vars }, switchable, copies, isolates };
     workerd.folder = mkdtempSync(join(tmpdir(), 'anteroom-e2e-'));
     for (const name of ['storage', 'storage-of-the-edge']) mkdirSync(join(workerd.folder, name));
     copyFileSync(join(here, 'switch.mjs'), join(workerd.folder, 'switch.mjs'));
@@ -68,6 +76,10 @@ export class Workerd {
     this.#install('main', built);
     if (rooms) this.#install('rooms', rooms);
     const workers = { main: objectsOf(built), ...(rooms && { rooms: objectsOf(rooms) }) };
+    for (let i = 2; i <= this.#options.isolates; i++) {
+      this.#install(`main${i}`, built);
+      workers[`main${i}`] = workers.main;
+    }
     const text = configuration(this.#origin.port, workers, this.#options);
     writeFileSync(join(this.folder, 'config.capnp'), text);
   }
@@ -94,13 +106,16 @@ export class Workerd {
       createInterface(stream).on('line', (line) => this.log.push(line));
     }
     const listening = (async () => {
+      const ports = {};
       for await (const line of createInterface(this.process.stdio[3])) {
         const event = JSON.parse(line);
-        if (event.event === 'listen' && event.socket === 'http') return event.port;
+        if (event.event === 'listen') ports[event.socket] = event.port;
+        if (Object.keys(ports).length === this.#options.isolates) break;
       }
-      return undefined;
+      return Array.from({ length: this.#options.isolates }, (_, i) => ports[i === 0 ? 'http' : `http${i + 1}`]);
     })();
-    this.port = await listening;
+    this.ports = await listening;
+    this.port = this.ports[0];
     if (!this.port) throw new Error(`workerd does not start:\n${this.log.join('\n')}`);
   }
 
@@ -131,17 +146,19 @@ function objectsOf(built) {
   return parse(text).durable_objects.bindings;
 }
 
-/** A Worker with its objects. `elsewhere` names the Worker whose class the binding ROOM leads to. */
-function worker(name, objects, vars, elsewhere) {
+/** A Worker with its objects. `elsewhere` names the Worker whose classes the bindings lead to. */
+function worker(name, objects, { vars, copies }, elsewhere) {
   const texts = Object.entries(vars)
     .filter(([, value]) => value !== null)
     .map(([key, value]) => `(name = "${key}", text = ${JSON.stringify(value)}),`);
   const bindings = objects.map((object) => {
-    const away = elsewhere === 'switch' || (object.name === 'ROOM' && elsewhere);
+    const away = elsewhere && (elsewhere !== 'rooms' || object.name === 'ROOM');
     const leads = away ? `(className = "${object.class_name}", serviceName = "${elsewhere}")` : `"${object.class_name}"`;
     return `(name = "${object.name}", durableObjectNamespace = ${leads}),`;
   });
-  const namespaces = objects.map(
+  if (copies) bindings.push('(name = "CONFIG", kvNamespace = "copies"),');
+  const own = name === 'main' || name === 'rooms';
+  const namespaces = (own ? objects : []).map(
     ({ class_name }) => `(className = "${class_name}", uniqueKey = "${class_name.toLowerCase()}", enableSql = true),`,
   );
   return `
@@ -153,35 +170,45 @@ const ${name} :Workerd.Worker = (
   compatibilityDate = "2026-11-01",
   globalOutbound = "origin",
   durableObjectNamespaces = [${namespaces.join(' ')}],
-  durableObjectStorage = (localDisk = "${name}-storage"),
+  ${own ? `durableObjectStorage = (localDisk = "${name}-storage"),` : ''}
+  ${copies ? 'cacheApiOutbound = "copies",' : ''}
   bindings = [
     ${[...bindings, ...texts].join('\n    ')}
   ],
 );`;
 }
 
-function configuration(origin, workers, { vars, switchable }) {
-  const elsewhere = switchable ? 'switch' : workers.rooms && 'rooms';
+function configuration(origin, workers, options) {
+  const { switchable, copies, isolates } = options;
+  const elsewhere = switchable ? 'switch' : workers.rooms ? 'rooms' : undefined;
   const names = Object.keys(workers);
   // Rooms are kept in one place, whichever Worker's they are.
   const disk = (name) => (name === 'rooms' || !workers.rooms ? 'storage' : 'storage-of-the-edge');
+  const own = (name) => name === 'main' || name === 'rooms';
   const services = names.map(
     (name) => `(name = "${name}", worker = .${name}),
-    (name = "${name}-storage", disk = (path = "${disk(name)}", writable = true)),`,
+    ${own(name) ? `(name = "${name}-storage", disk = (path = "${disk(name)}", writable = true)),` : ''}`,
   );
+  // An isolate beside the first has the objects of the first.
+  const leads = (name) => (own(name) ? name === 'main' && elsewhere : (elsewhere ?? 'main'));
+  const sockets = Array.from({ length: isolates }, (_, i) => {
+    const number = i === 0 ? '' : i + 1;
+    return `(name = "http${number}", address = "127.0.0.1:0", service = "main${number}",
+     http = (forwardedProtoHeader = "X-Forwarded-Proto", cfBlobHeader = "Test-Cf")),`;
+  });
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     ${services.join('\n    ')}
+    ${copies ? `(name = "copies", external = (address = "127.0.0.1:${copies.port}", http = ())),` : ''}
     ${switchable ? '(name = "switch", worker = .switch),' : ''}
     (name = "origin", external = (address = "127.0.0.1:${origin}", http = ())),
   ],
   sockets = [
-    (name = "http", address = "127.0.0.1:0", service = "main",
-     http = (forwardedProtoHeader = "X-Forwarded-Proto")),
+    ${sockets.join('\n    ')}
   ],
 );
-${names.map((name) => worker(name, workers[name], vars, name === 'main' ? elsewhere : undefined)).join('\n')}
+${names.map((name) => worker(name, workers[name], options, leads(name))).join('\n')}
 const switch :Workerd.Worker = (
   modules = [(name = "switch.mjs", esModule = embed "switch.mjs")],
   compatibilityDate = "2026-11-01",
@@ -189,11 +216,13 @@ const switch :Workerd.Worker = (
   durableObjectNamespaces = [
     (className = "Room", uniqueKey = "switch"),
     (className = "Relay", uniqueKey = "switch-relay"),
+    (className = "Control", uniqueKey = "switch-control"),
   ],
   durableObjectStorage = (inMemory = void),
   bindings = [
     (name = "ROOM", durableObjectNamespace = (className = "Room", serviceName = "main")),
     (name = "RELAY", durableObjectNamespace = (className = "Relay", serviceName = "main")),
+    (name = "CONTROL", durableObjectNamespace = (className = "Control", serviceName = "main")),
   ],
 );
 `;

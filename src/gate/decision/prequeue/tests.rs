@@ -49,7 +49,8 @@ fn rooms(method: QueueingMethod) -> (Room, Room) {
     };
     let timeline = Timeline::new(&declared);
     let now = Moment::from_millis(NOW.as_millis());
-    (timeline.at(now).clone(), timeline.at(start()).clone())
+    let at = |moment| Room::clone(timeline.at(moment));
+    (at(now), at(start()))
 }
 
 /// Numbers from 100 on are of the pre-queue.

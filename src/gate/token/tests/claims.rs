@@ -83,6 +83,7 @@ prop_compose! {
         number in 1..=TicketNumber::MAX.get(),
         [issued, life, joined] in [0..10_000_000_000_u64, 1..86_400_u64, 0..10_000_000_000_u64],
         ahead_at_join in any::<u32>(),
+        told in proptest::option::of([0..=31_536_000_u32, 0..=31_536_000]),
         agent in proptest::option::of(".{0,4}"),
         embedded in any::<bool>(),
     ) -> Token {
@@ -95,6 +96,10 @@ prop_compose! {
             1 => Standing::Waiting {
                 number, incarnation, last_poll: issued, expires,
                 joined: Instant::from_secs(joined), ahead_at_join,
+                promise: told.map(|[likely, most]| Promise {
+                    likely: Span::from_secs(likely.into()),
+                    most: Span::from_secs(most.into()),
+                }),
             },
             _ => Standing::Admitted { number, incarnation, issued, expires, provisional: which == 3 },
         };
@@ -108,7 +113,7 @@ proptest! {
     fn what_is_signed_is_read(token in any_token()) {
         let keys = keys(OLD);
         let text = keys.sign(&room('a'), &token);
-        prop_assert!(text.len() < 400);
+        prop_assert!(text.len() < 440);
         prop_assert!(text.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_.".contains(&c)));
         let last = token.standing.expires() - Span::from_secs(1);
         let read = keys.verify(&room('a'), &text, token.binding.as_ref(), last);

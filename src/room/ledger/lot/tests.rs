@@ -79,6 +79,7 @@ impl Room {
             number: number(value),
             incarnation: self.snapshot.incarnation,
             last_poll: self.now,
+            joined: None,
         };
         self.batch(policy, vec![claim], Vec::new())[0]
     }
@@ -87,6 +88,7 @@ impl Room {
         let leave = Message::Leave {
             number: number(value),
             incarnation: self.snapshot.incarnation,
+            revoked: false,
         };
         self.batch(policy, vec![leave], Vec::new());
     }

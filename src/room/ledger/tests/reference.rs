@@ -8,14 +8,15 @@
 //! - An admission counts for 60 seconds, and for less than a tenth of a second longer.
 //! - The time at which a number was called is known to a second, so its place may be over up to a
 //!   second early. While nobody could be heard no place is lost, so it may be kept for as much longer.
-//! - A place at the door is held for at least 5 seconds and at most 95 after the visitor has asked.
+//! - A place at the door is held for at least 10 seconds and at most 95 after the visitor has asked.
 
 use super::*;
+use crate::room::position::Position;
 
 const MINUTE: Span = Span::from_secs(60);
 const COUNTS_LONGER: Span = Span::from_millis(100);
 const TICKET_MEMORY: Span = Span::from_secs(120);
-const HELD_AT_LEAST: Span = Span::from_secs(5);
+const HELD_AT_LEAST: Span = Span::from_secs(10);
 const HELD_AT_MOST: Span = Span::from_secs(95);
 const CALL_KNOWN_TO: Span = Span::from_secs(1);
 
@@ -136,6 +137,7 @@ impl Reference {
             Message::Leave {
                 number,
                 incarnation,
+                ..
             } => {
                 assert_eq!(reply, Reply::Over);
                 if incarnation == self.incarnation
@@ -143,6 +145,13 @@ impl Reference {
                 {
                     visitor.left = true;
                 }
+            }
+            Message::Find { number } => self.found(number, reply),
+            Message::End { number } => {
+                if let Some(visitor) = self.visitor_mut(number) {
+                    visitor.left = true;
+                }
+                self.found(number, reply);
             }
             Message::Reserve { .. } | Message::Return { .. } => {
                 panic!("reservations are judged in ledger/reserve/tests.rs")
@@ -275,6 +284,36 @@ impl Reference {
         if !matches!(reply, Reply::Waiting { .. }) {
             self.called_up_to(number.get().min(after.serving));
         }
+    }
+
+    /// Somebody of the operator's was told where a number stands.
+    fn found(&self, number: TicketNumber, reply: Reply) {
+        let Reply::Found(position) = reply else {
+            panic!("{reply:?} says not where {number} stands");
+        };
+        let session = self.visitor(number).and_then(|visitor| visitor.session);
+        let agrees = match position {
+            Position::NeverGiven => self.visitor(number).is_none(),
+            Position::Active { admitted, expires } => {
+                self.stands(number, self.incarnation) == Stands::Active
+                    && session.is_some_and(|session| {
+                        (session.admitted, session.expires) == (admitted, expires)
+                    })
+            }
+            Position::Waiting { .. } => self.stands(number, self.incarnation) == Stands::Waiting,
+            Position::Called { .. } => matches!(
+                self.stands(number, self.incarnation),
+                // Called since the last batch, which the reference cannot know.
+                Stands::Waiting | Stands::Called | Stands::CalledOrOver
+            ),
+            // The list is longer than the numbers of these histories.
+            Position::Ending { .. } => false,
+            Position::Over => matches!(
+                self.stands(number, self.incarnation),
+                Stands::Over | Stands::CalledOrOver
+            ),
+        };
+        assert!(agrees, "{number} is said to be {position:?}");
     }
 
     /// A slot is granted: the one thing that must never be wrong.
@@ -548,6 +587,7 @@ const fn said(reply: Reply) -> Option<TicketNumber> {
         | Reply::Over
         | Reply::NotRenewed
         | Reply::Reserved { .. }
-        | Reply::NotReserved => None,
+        | Reply::NotReserved
+        | Reply::Found(_) => None,
     }
 }
