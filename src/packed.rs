@@ -19,10 +19,7 @@ pub fn site() -> Result<Site, serde_json::Error> {
 /// # Errors
 /// None of a build that ran through.
 pub fn cached_hosts() -> Result<Vec<CachedHost>, serde_json::Error> {
-    serde_json::from_str(include_str!(concat!(
-        env!("OUT_DIR"),
-        "/cached_hosts.json"
-    )))
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/cached_hosts.json")))
 }
 
 /// The rooms as they were declared, with international host names in punycode: JSON.
