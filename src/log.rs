@@ -216,7 +216,7 @@ mod tests {
 
     use super::*;
 
-    fn all() -> [Entry<'static>; 15] {
+    fn all() -> [Entry<'static>; 16] {
         let reason = || "it broke".to_owned();
         [
             Entry::NotSetUp { reason: reason() },
