@@ -22,6 +22,9 @@ export class Copies {
   /** How often each was called, by method. */
   calls = {};
 
+  /** How many responses the cache has stored. */
+  stored = 0;
+
   static async start() {
     const copies = new Copies();
     copies.server = createServer({ maxHeaderSize: 1 << 18 }, async (request, response) => {
@@ -62,6 +65,7 @@ export class Copies {
     if (method === 'PUT') {
       const entry = parsed(payload);
       if (entry) this.cache.set(key, entry);
+      this.stored += entry ? 1 : 0;
       return void response.writeHead(entry ? 204 : 400).end();
     }
     if (method === 'PURGE') return void response.writeHead(this.cache.delete(key) ? 200 : 404).end();
