@@ -130,7 +130,10 @@ fn a_route_is_as_its_host_where_it_says_nothing_itself() {
     assert!(at("/").cache && at("/a").cache && !at("/a/b/c").cache);
     assert_eq!(at("/a/b").stale_if_error_seconds, 9);
     assert_eq!(at("/a/b").default_ttl_seconds, Some(5));
-    assert_eq!((at("/").bypass_cookies.len(), at("/a").bypass_cookies.len()), (1, 0));
+    assert_eq!(
+        (at("/").bypass_cookies.len(), at("/a").bypass_cookies.len()),
+        (1, 0)
+    );
 }
 
 #[test]

@@ -268,9 +268,12 @@ impl Exchange<'_> {
                 // It speaks of another answer than the one that was asked about.
                 let own = ["if-none-match", "if-modified-since"].map(|name| (name, None));
                 let answer = self.forward(&own, why).await?;
-                self.new_answer(answer, variants, ctx)
+                self.new_answer(answer, Some(found.place), variants, ctx)
             }
-            _ => self.new_answer(answer, variants, ctx),
+            found => {
+                let place = found.map(|found| found.place);
+                self.new_answer(answer, place, variants, ctx)
+            }
         }
     }
 
@@ -365,10 +368,12 @@ impl Exchange<'_> {
         }
     }
 
-    /// A new answer goes to the visitor, and into the cache if it may.
+    /// A new answer goes to the visitor, and into the cache if it may: to the place of the one that lay at
+    /// `place`.
     fn new_answer(
         &self,
         answer: Answer,
+        place: Option<String>,
         variants: Option<Variants>,
         ctx: &Context,
     ) -> Result<Response, JsValue> {
@@ -387,9 +392,15 @@ impl Exchange<'_> {
         let entry = Entry::of(&self.asked, status, &fields, requested, received);
         let entry = match entry {
             Ok(entry) if cache_store::fits(&entry) => entry,
-            Ok(_) => return self.say(status, fields, body, handled),
-            Err(why) => {
-                handled.detail = handled.detail.or_else(|| Some(why.to_string()));
+            not_stored => {
+                let why = not_stored
+                    .err()
+                    .map_or("size".to_owned(), |why| why.to_string());
+                handled.detail = handled.detail.or(Some(why));
+                if let Some(place) = place.filter(|_| (200..500).contains(&status)) {
+                    // What lies there is no longer what the origin says to everybody.
+                    ctx.wait_until(cache_store::remove(vec![place]));
+                }
                 return self.say(status, fields, body, handled);
             }
         };

@@ -8,6 +8,7 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use web_sys::Request;
 use worker::Env;
 
 use super::call::Unanswered;
@@ -173,6 +174,11 @@ impl Isolate {
     /// The host of a URL, if it is cached. Where none is, the whole cost is this one look.
     pub(super) fn cached_host(&self, url: &str) -> Option<(Index, &'static CachedHost)> {
         self.lasting.cached.as_ref()?.find(host_of(url))
+    }
+
+    /// The same of a request whose URL is not at hand.
+    pub(super) fn cached_host_of(&self, request: &Request) -> Option<(Index, &'static CachedHost)> {
+        self.lasting.cached.as_ref()?.find(host_of(&request.url()))
     }
 
     /// Reads or changes what is remembered of cached hosts. None after a panic in the middle of a change.

@@ -232,6 +232,18 @@ test('without a cache, or with one that hangs, the origin answers', async () => 
   }
 });
 
+test('a compressed body stays what it is when a pass is put on the answer', async () => {
+  const body = gzipSync('x'.repeat(20_000));
+  origin.on('/packed', { headers: [...FRESH, 'Content-Encoding', 'gzip'], body });
+  const open = (visitor) => visitor.open('http://cached-asserted.test/packed', { headers: { ...NAVIGATE, 'Accept-Encoding': 'gzip' } });
+  for (let i = 0; i < 2; i++) {
+    const response = await open(new Visitor(server));
+    assert.equal(response.setCookies.length, 1);
+    assert.equal(response.headers['content-encoding'], 'gzip');
+    assert.ok(response.body.equals(body));
+  }
+});
+
 test('a room decides before the cache does, and its page is never stored', async () => {
   const host = new CachedHost({ origin, server, copies }, 'cached-one.test');
   origin.on('/page', { headers: FRESH, body: 'the page' });
