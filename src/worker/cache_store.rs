@@ -119,7 +119,8 @@ async fn find(place: &str, range: Option<&str>) -> Option<(Kept, Body)> {
     Some((kept, (response, part)))
 }
 
-/// Puts an answer to its place, of which `variants` is known. The future is over when the body is stored.
+/// Puts an answer to its place, of which `variants` is known. The future is over when the body is stored,
+/// and says where.
 ///
 /// # Errors
 /// Why it is not stored.
@@ -128,7 +129,7 @@ pub(super) async fn store(
     entry: Entry,
     variants: Option<&Variants>,
     body: Option<ReadableStream>,
-) -> Result<(), JsValue> {
+) -> Result<String, JsValue> {
     let place = match Variants::of(&entry, variants, random()) {
         None => asked.place(),
         Some(now) => {
@@ -144,7 +145,8 @@ pub(super) async fn store(
     let length = entry.fields.first("content-length");
     let length = length.and_then(|length| length.parse::<u64>().ok());
     let kept = Kept::Answer(Box::new(entry));
-    put(&place, &kept, seconds, body, length).await
+    put(&place, &kept, seconds, body, length).await?;
+    Ok(place)
 }
 
 async fn put(
