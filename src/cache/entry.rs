@@ -17,6 +17,9 @@ const KEPT_FOR_MAX_STALE: Span = Span::from_secs(3_600);
 /// Nothing is kept longer than this. Purges are remembered as long.
 pub const LONGEST_KEPT: Span = Span::from_secs(30 * 86_400);
 
+/// No guess of how long an answer is fresh is longer.
+const LONGEST_GUESS: Span = Span::from_secs(86_400);
+
 /// The age of an answer whose `Age` cannot be read: it is older than anything may be.
 const UNKNOWN_AGE: Span = Span::from_secs(1 << 31);
 
@@ -300,11 +303,30 @@ fn lifetime(
     if directives.has_plain("no-cache") {
         return Some(Span::ZERO);
     }
-    // Where the origin is silent about a visitor's own page, silence is no permission.
-    let may_default = CACHEABLE_BY_DEFAULT.contains(&status)
-        && !asked.names_its_sender()
-        && !asked.fields.has("cookie");
-    let default = asked.settings.default_ttl_seconds.filter(|_| may_default);
+    silent_lifetime(asked, status, fields, directives, received)
+}
+
+/// How long an answer is fresh of which the origin has not said so: as the operator says. None about a
+/// visitor's own page, where silence is no permission.
+fn silent_lifetime(
+    asked: &Asked<'_>,
+    status: u16,
+    fields: &Fields,
+    directives: &Directives,
+    received: Instant,
+) -> Option<Span> {
+    let may_be = CACHEABLE_BY_DEFAULT.contains(&status) || directives.has("public");
+    if !may_be || asked.names_its_sender() || asked.fields.has("cookie") {
+        return None;
+    }
+    let settings = asked.settings;
+    let modified = fields.first("last-modified").and_then(date::parse);
+    if let Some(modified) = modified.filter(|_| settings.heuristic_freshness) {
+        let date = fields.first("date").and_then(date::parse);
+        let tenth = date.unwrap_or(received).since(modified).as_millis() / 10;
+        return Some(Span::from_millis(tenth).min(LONGEST_GUESS));
+    }
+    let default = settings.default_ttl_seconds;
     default.map(|seconds| Span::from_secs(seconds.into()))
 }
 
