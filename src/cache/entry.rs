@@ -51,6 +51,11 @@ const NOT_STORED: [&str; 17] = [
 /// Statuses that are cacheable without a word on freshness (RFC 9110 section 15.1).
 const CACHEABLE_BY_DEFAULT: [u16; 11] = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501];
 
+/// Statuses whose meaning for caches is known here: those, and redirections (RFC 9110 section 15).
+const UNDERSTOOD: [u16; 14] = [
+    200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501,
+];
+
 /// An answer as it is stored. It is kept in the data centre's cache with its body; other versions of the
 /// Worker read it, so that fields are only added, with defaults.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -259,6 +264,10 @@ fn may_be_stored(
     }
     if directives.has("no-store") || asked.forbids_storing() {
         return Err(NotStored::NoStore);
+    }
+    // Whoever says so wants a cache that knows what the status means (RFC 9111 section 5.2.2.3).
+    if directives.has("must-understand") && !UNDERSTOOD.contains(&status) {
+        return Err(NotStored::Status);
     }
     // A cache may honour the names that follow (RFC 9111 section 5.2.2.7); leaving all is safer.
     if directives.has("private") {

@@ -48,8 +48,22 @@ impl Exchange<'_> {
             place: found.place.clone(),
             variants,
         };
+        let mut found = found;
+        let whole = match why_not {
+            None if found.part.is_none() => {
+                let (ours, theirs) = cache_store::tee(found.body.take())?;
+                found.body = theirs;
+                Some(ours)
+            }
+            _ => None,
+        };
         let confirmed = entry.clone();
-        ctx.wait_until(async move { keep.confirmed(confirmed, why_not).await });
+        ctx.wait_until(async move {
+            match whole {
+                Some(body) => keep.replaced(confirmed, body).await,
+                None => keep.confirmed(confirmed, why_not).await,
+            }
+        });
         let mut found = Found { entry, ..found };
         if let Some(before) = fields.get("cache-status") {
             found.entry.fields.set("cache-status", before);
@@ -115,7 +129,7 @@ impl Kept {
             return cache_store::remove(vec![self.place]).await;
         }
         if let Some(whole) = cache_store::answer(&self.place, None).await {
-            self.replaced(entry, whole.response.body()).await;
+            self.replaced(entry, whole.body).await;
         }
     }
 

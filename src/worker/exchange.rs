@@ -1,6 +1,6 @@
 //! One request to the cache: what is stored, what upstream says, and what the visitor gets of both.
 
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsValue;
 use web_sys::{ReadableStream, Request, Response};
 use worker::Context;
 
@@ -97,7 +97,13 @@ impl Exchange<'_> {
             };
         }
         let reply = self.asked.reply(&found.entry, found.part.as_deref(), now);
-        let body = found.response.body().filter(|_| reply.with_body);
+        let body = found.body.filter(|body| {
+            if !reply.with_body {
+                // Nobody waits for it.
+                drop(body.cancel());
+            }
+            reply.with_body
+        });
         let mut fields = reply.fields;
         if let Some(cookie) = cookie {
             fields.set("set-cookie", cookie);
@@ -151,6 +157,14 @@ impl Exchange<'_> {
                     ..Handled::default()
                 };
                 return self.serve(found, now, handled, None).await;
+            }
+            // The promise of RFC 9111 section 5.2.2.2.
+            (Err(_), Some(found)) if found.entry.strict => {
+                let handled = Handled {
+                    forwarded: Some(why),
+                    ..Handled::default()
+                };
+                return self.say(504, Fields::default(), None, handled);
             }
             (answer, found) => (answer?, found),
         };
@@ -246,14 +260,7 @@ impl Exchange<'_> {
         };
         handled.stored = true;
         handled.ttl = Some(entry.ttl(received));
-        let (ours, theirs) = match body {
-            None => (None, None),
-            Some(body) => {
-                let pair = body.tee();
-                let branch = |n| pair.get(n).dyn_into::<ReadableStream>();
-                (Some(branch(0)?), Some(branch(1)?))
-            }
-        };
+        let (ours, theirs) = cache_store::tee(body)?;
         let (cache, asked) = (self.cache.clone(), self.asked.clone());
         ctx.wait_until(async move { cache.store(&asked, entry, variants, ours).await });
         self.say(status, fields, theirs, handled)

@@ -106,6 +106,12 @@ fn nothing_that_is_for_one_visitor_is_stored() {
         let fields = Fields::from([("cache-control", open)]);
         assert!(stored(bearer(), 200, fields).is_ok(), "{open}");
     }
+    let understood = Fields::from([("cache-control", "max-age=9, must-understand")]);
+    assert_eq!(
+        stored(none(), 599, understood.clone()),
+        Err(NotStored::Status)
+    );
+    assert!(stored(none(), 404, understood).is_ok());
     for status in [100, 101, 199, 206, 304, 600, 999] {
         let fields = Fields::from([fresh]);
         assert_eq!(
