@@ -28,7 +28,9 @@ mod renewal;
 mod reserve;
 mod room_figures;
 mod room_object;
+mod room_store;
 mod rules;
+mod sql;
 mod url;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
