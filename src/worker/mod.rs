@@ -32,7 +32,9 @@ mod renewal;
 mod reserve;
 mod room_figures;
 mod room_object;
+mod room_store;
 mod rules;
+mod sql;
 mod upstream;
 mod url;
 
