@@ -68,3 +68,21 @@ pub fn table(page: &str, heading: &str) -> Vec<Vec<String>> {
     })
     .collect()
 }
+
+/// A folder of measured inputs that lie beside a checkout, not in it. A clone that has none skips
+/// what needs it and says so; the project's own checks always have it.
+#[allow(dead_code)]
+pub fn data(name: &str) -> Option<std::path::PathBuf> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    let folder = folder.join(name);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "{} is not there",
+        folder.display()
+    );
+    println!("skipped: {} is not there", folder.display());
+    None
+}

@@ -1,0 +1,12 @@
+//! Where things are: clouds and their regions, address ranges, data centres, and what can be
+//! concluded from the time that light takes.
+//!
+//! Nothing in here asks anybody. Files and measurements are handed in; what follows from them is
+//! handed out.
+
+pub mod anycast;
+pub mod cloud;
+pub mod origin_name;
+pub mod place;
+pub mod ranges;
+pub mod region_places;
