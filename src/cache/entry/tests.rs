@@ -224,8 +224,11 @@ fn the_age_is_what_caches_and_clocks_say_and_unreadable_is_old() {
     let asked = Asked::new("GET", URL, Fields::default(), &settings);
     let age = |age: Option<&str>, date: Option<&str>| {
         let mut fields = Fields::from([("cache-control", "max-age=60"), ("etag", "\"a\"")]);
-        age.map(|age| fields.set("age", age));
-        date.map(|date| fields.set("date", date));
+        for (name, value) in [("age", age), ("date", date)] {
+            if let Some(value) = value {
+                fields.set(name, value);
+            }
+        }
         let received = NOW + Span::from_secs(2);
         let entry = Entry::of(&asked, 200, &fields, NOW, received).unwrap();
         (entry.age(received).as_secs(), entry.told_age.as_secs())
