@@ -15,6 +15,10 @@ extern "C" {
 
 #[wasm_bindgen(module = "/src/worker/runtime.js")]
 extern "C" {
+    /// The same as [`fetch`], with the body of the answer as it came: compressed, if it was.
+    #[wasm_bindgen(js_name = fetchAsItComes, catch)]
+    pub(super) fn fetch_as_it_comes(request: &Request) -> Result<Promise, JsValue>;
+
     /// Header fields of a request, one line for each name: empty, or `=` and the value.
     #[wasm_bindgen(js_name = readFields, catch)]
     pub(super) fn read_fields(request: &Request, names: &Array) -> Result<String, JsValue>;

@@ -42,6 +42,14 @@ pub(super) async fn and_wait(isolate: &Isolate, request: Request) -> Result<Resp
     JsFuture::from(send(isolate, request)?).await?.dyn_into()
 }
 
+/// The same for a cache: the body is as it came, compressed or not.
+pub(super) async fn as_it_comes(isolate: &Isolate, request: Request) -> Result<Response, JsValue> {
+    let request = redirected(isolate, request)?;
+    JsFuture::from(binding::fetch_as_it_comes(&request)?)
+        .await?
+        .dyn_into()
+}
+
 /// Sends the request to the place that `ORIGIN` names, if it names one: only scheme, host and port
 /// of the URL change.
 fn redirected(isolate: &Isolate, request: Request) -> Result<Request, JsValue> {

@@ -29,6 +29,7 @@ mod reserve;
 mod room_figures;
 mod room_object;
 mod rules;
+mod upstream;
 mod url;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
