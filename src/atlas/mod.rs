@@ -6,6 +6,7 @@
 
 pub mod anycast;
 pub mod cloud;
+pub mod origin_name;
 pub mod place;
 pub mod ranges;
 pub mod region_places;

@@ -56,7 +56,8 @@ impl RegionPlaces {
             if !read.places.contains_key(code) {
                 return Err(format!("no such place: {line}"));
             }
-            read.regions.insert(Region::new(vendor, name), code.to_owned());
+            read.regions
+                .insert(Region::new(vendor, name), code.to_owned());
         }
         Ok(read)
     }
@@ -106,7 +107,8 @@ fn border_group(region: &Region) -> Option<&str> {
     if region.vendor() != Vendor::Aws {
         return None;
     }
-    let is_code = |part: &&str| part.len() == 3 && part.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_code =
+        |part: &&str| part.len() == 3 && part.bytes().all(|byte| byte.is_ascii_lowercase());
     // The first three parts are the region's.
     let rest = region.name().split('-').skip(3);
     let mut codes = rest.filter(|part| is_code(part) && *part != "wlz");
@@ -114,7 +116,9 @@ fn border_group(region: &Region) -> Option<&str> {
 }
 
 fn rows(table: &str) -> impl Iterator<Item = &str> {
-    let rows = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let rows = table
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
     // The first one has the names of the columns.
     rows.skip(1)
 }
@@ -167,7 +171,11 @@ mod tests {
     #[test]
     fn every_name_is_the_one_that_the_cloud_uses() {
         for region in packed().regions() {
-            assert_eq!(*region, Region::new(region.vendor(), region.name()), "{region}");
+            assert_eq!(
+                *region,
+                Region::new(region.vendor(), region.name()),
+                "{region}"
+            );
             assert!(packed().place_of(region).is_some(), "{region}");
         }
     }
@@ -181,13 +189,17 @@ mod tests {
         };
         assert_eq!(like("aws:us-east1").as_deref(), Some("aws:us-east-1"));
         assert_eq!(like("gcp:us-east-1").as_deref(), Some("gcp:us-east1"));
-        assert_eq!(like("azure:westeuropa").as_deref(), Some("azure:westeurope"));
+        assert_eq!(
+            like("azure:westeuropa").as_deref(),
+            Some("azure:westeurope")
+        );
         assert_eq!(like("oci:xxxxxxxx"), None);
     }
 
     #[test]
     fn a_table_with_a_fault_is_refused() {
-        let places = "code,city,country,continent,latitude,longitude\nsin,Singapore,SG,AS,1.35,103.82\n";
+        let places =
+            "code,city,country,continent,latitude,longitude\nsin,Singapore,SG,AS,1.35,103.82\n";
         assert!(RegionPlaces::read(places, "vendor,region,place\naws,a-b-1,sin\n").is_ok());
         for regions in ["x\naws,a-b-1,xxx\n", "x\naws,a-b-1\n", "x\nibm,a-b-1,sin\n"] {
             assert!(RegionPlaces::read(places, regions).is_err(), "{regions}");
