@@ -23,6 +23,15 @@ pub struct Place {
     pub point: Point,
 }
 
+/// Where Cloudflare runs a Worker that is placed near a region.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placement<'a> {
+    /// For `placement.region`.
+    pub region: Region,
+    /// Where that is.
+    pub place: &'a Place,
+}
+
 /// Places, and the regions that are there.
 #[derive(Clone, Debug, Default)]
 pub struct RegionPlaces {
@@ -70,6 +79,23 @@ impl RegionPlaces {
             None => border_group(region)?,
         };
         self.places.get(code)
+    }
+
+    /// The region that Cloudflare's placement of Workers has for this one: itself, or of a cloud that it
+    /// does not know, the nearest of another. None if nobody knows where the region is.
+    pub fn placement(&self, region: &Region) -> Option<Placement<'_>> {
+        let place = self.place_of(region)?;
+        if region.vendor() != Vendor::Oci {
+            let region = region.clone();
+            return Some(Placement { region, place });
+        }
+        let known = self.regions.iter();
+        let known = known.filter(|(region, _)| region.vendor() != Vendor::Oci);
+        let known = known.filter_map(|(region, code)| Some((region, self.places.get(code)?)));
+        let km = |(_, other): &(&Region, &Place)| other.point.km_to(&place.point);
+        let (region, place) = known.min_by(|a, b| km(a).total_cmp(&km(b)))?;
+        let region = region.clone();
+        Some(Placement { region, place })
     }
 
     /// The known regions that are most like `region`, the likeliest first: for whoever has
@@ -165,6 +191,21 @@ mod tests {
             ("gcp:us-east-1-bue-1", None),
         ] {
             assert_eq!(place_of(region).as_deref(), city, "{region}");
+        }
+    }
+
+    #[test]
+    fn a_region_of_oracles_is_placed_by_its_neighbour() {
+        let places = packed();
+        for (region, placed) in [
+            ("oci:us-ashburn-1", "iad"),
+            ("oci:sa-saopaulo-1", "gru"),
+            ("gcp:europe-west3", "fra"),
+        ] {
+            let region: Region = region.parse().unwrap();
+            let placement = places.placement(&region).unwrap();
+            assert_eq!(placement.place.code, placed);
+            assert_ne!(placement.region.vendor(), Vendor::Oci);
         }
     }
 

@@ -124,8 +124,8 @@ fn settings(table: &Table<'_>, host: Option<&CacheSettings>, notes: &mut Notes) 
     let above = host.unwrap_or(&default);
     let mut seconds = |name| table.number(name, (0, LONGEST), notes);
     let default_ttl_seconds = seconds("default_ttl_seconds").or(above.default_ttl_seconds);
-    let stale_while_revalidate_seconds = seconds("stale_while_revalidate_seconds")
-        .unwrap_or(above.stale_while_revalidate_seconds);
+    let stale_while_revalidate_seconds =
+        seconds("stale_while_revalidate_seconds").unwrap_or(above.stale_while_revalidate_seconds);
     let stale_if_error_seconds =
         seconds("stale_if_error_seconds").unwrap_or(above.stale_if_error_seconds);
     CacheSettings {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::cached_host::CachedHost;
 use super::fault::{Faults, Notes};
 use super::fields;
 use super::table::Table;
@@ -41,20 +42,27 @@ pub struct Located {
     pub placement: String,
 }
 
-/// The upper tiers of a declaration.
+/// Checks the value of `tiers`, and that `hosts` choose none but these; none declared is none.
 ///
 /// # Errors
-/// Everything that is wrong with them.
-pub fn tiers(declaration: &Value, world: World<'_>) -> Result<Vec<Tier>, Faults> {
+/// Everything that is wrong with it.
+pub fn tiers(
+    value: Option<&Value>,
+    hosts: &[CachedHost],
+    world: World<'_>,
+) -> Result<Vec<Tier>, Faults> {
     let mut notes = Notes::default();
     let mut tiers: Vec<Tier> = Vec::new();
-    // What else stands in the declaration is looked at elsewhere.
-    let whole = Table::open(declaration, String::new(), &fields::SITE, &mut Notes::default());
-    let declared = whole.map_or_else(Vec::new, |whole| whole.list("tiers", &mut notes));
-    if declared.len() > MOST_TIERS {
-        notes.add("tiers", format!("must be {MOST_TIERS} at most"));
+    let nothing = Value::Array(Vec::new());
+    let list = value.unwrap_or(&nothing).as_array();
+    if list.is_none_or(|list| list.len() > MOST_TIERS) {
+        notes.add(
+            "tiers",
+            format!("must be a list of {MOST_TIERS} tables at most"),
+        );
     }
-    for (place, value) in declared {
+    for (n, value) in list.into_iter().flatten().enumerate() {
+        let place = format!("tiers[{n}]");
         let Some(table) = Table::open(value, place, &fields::TIER, &mut notes) else {
             continue;
         };
@@ -65,6 +73,14 @@ pub fn tiers(declaration: &Value, world: World<'_>) -> Result<Vec<Tier>, Faults>
             notes.add(table.at("name"), "is also the name of another tier");
         }
         tiers.push(tier);
+    }
+    for (n, host) in hosts.iter().enumerate() {
+        if let Some(name) = &host.tier
+            && !tiers.iter().any(|tier| tier.name == *name)
+        {
+            let message = format!("must be the name of one of tiers, not {name:?}");
+            notes.add(format!("cached_hosts[{n}].tier"), message);
+        }
     }
     notes.finish(tiers)
 }
@@ -146,7 +162,8 @@ fn object(table: &Table<'_>, notes: &mut Notes) -> Option<(Transport, String)> {
     }
     let shards = table.number("shards", SHARDS, notes);
     let known = LocationHint::ALL.map(|hint| (hint.as_str(), hint));
-    if let Some(hint @ ("sam" | "afr" | "me")) = table.get("location_hint").and_then(Value::as_str) {
+    if let Some(hint @ ("sam" | "afr" | "me")) = table.get("location_hint").and_then(Value::as_str)
+    {
         let message = format!(
             "{hint}: Cloudflare runs no Durable Objects there and would make them on another \
              continent; use a placed Worker (region)"
