@@ -20,10 +20,7 @@ pub fn site() -> Result<Site, serde_json::Error> {
 /// # Errors
 /// None of a build that ran through.
 pub fn cached_hosts() -> Result<Vec<CachedHost>, serde_json::Error> {
-    serde_json::from_str(include_str!(concat!(
-        env!("OUT_DIR"),
-        "/cached_hosts.json"
-    )))
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/cached_hosts.json")))
 }
 
 /// The upper tiers.

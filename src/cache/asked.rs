@@ -16,9 +16,9 @@ const ASSERTION: &str = "anteroom-assertion";
 #[derive(Clone, Debug)]
 pub struct Asked<'a> {
     /// The method.
-    pub method: &'a str,
+    pub method: String,
     /// The absolute URL, without a fragment.
-    pub url: &'a str,
+    pub url: String,
     /// The header fields, as the origin would get them.
     pub fields: Fields,
     /// How its path is cached.
@@ -54,8 +54,8 @@ pub enum Use {
 impl<'a> Asked<'a> {
     /// A request. The fields' names are in lower case.
     pub fn new(
-        method: &'a str,
-        url: &'a str,
+        method: impl Into<String>,
+        url: impl Into<String>,
         fields: Fields,
         settings: &'a CacheSettings,
     ) -> Self {
@@ -64,17 +64,27 @@ impl<'a> Asked<'a> {
             false => Directives::default(),
         };
         Self {
-            method,
-            url,
+            method: method.into(),
+            url: url.into(),
             fields,
             settings,
             directives,
         }
     }
 
+    /// The request for a new answer in the place of one that is everybody's already: what this visitor wants of
+    /// a cache is no concern of it.
+    pub fn for_everybody(&self) -> Self {
+        Self {
+            method: "GET".to_owned(),
+            directives: Directives::default(),
+            ..self.clone()
+        }
+    }
+
     /// Why the request goes by the cache; none if it does not.
     pub fn goes_by(&self) -> Option<GoesBy> {
-        if !matches!(self.method, "GET" | "HEAD") {
+        if !matches!(self.method.as_str(), "GET" | "HEAD") {
             return Some(GoesBy::Method);
         }
         let only_for_the_origin = ["if-match", "if-unmodified-since", "upgrade"];
@@ -114,7 +124,10 @@ impl<'a> Asked<'a> {
 
     /// The part that is wanted, where it is one that a cache can cut out: a single range of bytes.
     pub fn range(&self) -> Option<&str> {
-        let range = self.fields.first("range").filter(|_| self.method == "GET")?;
+        let range = self
+            .fields
+            .first("range")
+            .filter(|_| self.method == "GET")?;
         let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
         let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let is_one = is_number(first) && is_number(last) && !(first.is_empty() && last.is_empty());
@@ -152,9 +165,15 @@ impl<'a> Asked<'a> {
         let is_too_old = |most| age > Span::from_secs(most);
         let is_too_stale = |least| age + Span::from_secs(least) > entry.lifetime;
         self.directives.has("no-cache")
-            || (self.directives.valid_seconds("max-age").is_some_and(is_too_old)
+            || (self
+                .directives
+                .valid_seconds("max-age")
+                .is_some_and(is_too_old)
                 && !self.directives.has("max-stale"))
-            || self.directives.valid_seconds("min-fresh").is_some_and(is_too_stale)
+            || self
+                .directives
+                .valid_seconds("min-fresh")
+                .is_some_and(is_too_stale)
     }
 
     fn takes_stale(&self, entry: &Entry, staleness: Span) -> bool {

@@ -42,7 +42,9 @@ pub enum Seconds {
 impl Directives {
     /// Those that an answer has for this cache.
     pub fn of_answer(fields: &Fields) -> Self {
-        let targeted = TARGETED.iter().find_map(|name| targeted(&fields.get(name)?));
+        let targeted = TARGETED
+            .iter()
+            .find_map(|name| targeted(&fields.get(name)?));
         targeted.unwrap_or_else(|| Self::parse(&fields.get("cache-control").unwrap_or_default()))
     }
 
@@ -160,11 +162,16 @@ fn split(text: &str) -> Vec<&str> {
         }
         c == ',' && !quoted
     });
-    parts.map(str::trim).filter(|part| !part.is_empty()).collect()
+    parts
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect()
 }
 
 fn unquoted(value: &str) -> String {
-    let inner = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let inner = value
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
     inner.map_or_else(|| value.to_owned(), |inner| inner.replace('\\', ""))
 }
 
@@ -200,7 +207,11 @@ mod tests {
             ("max-age", Seconds::Invalid),
             ("max-ages=1", Seconds::Absent),
         ] {
-            assert_eq!(Directives::parse(text).seconds("max-age"), expected, "{text}");
+            assert_eq!(
+                Directives::parse(text).seconds("max-age"),
+                expected,
+                "{text}"
+            );
         }
     }
 
@@ -220,7 +231,11 @@ mod tests {
             assert_eq!(max_age(broken, "max-age=2"), Seconds::Of(2), "{broken}");
             assert_eq!(max_age(broken, broken), Seconds::Of(1), "{broken}");
         }
-        assert_eq!(max_age("max-age=\"3\"", ""), Seconds::Absent, "of a wrong type");
+        assert_eq!(
+            max_age("max-age=\"3\"", ""),
+            Seconds::Absent,
+            "of a wrong type"
+        );
         assert_eq!(max_age("max-age=1.5, no-store", ""), Seconds::Absent);
         assert!(read("no-store=?0", "").seconds("max-age") == Seconds::Absent);
         assert!(!read("no-store=?0", "").has("no-store"));

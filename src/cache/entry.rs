@@ -150,7 +150,7 @@ impl Entry {
         };
         let settings = asked.settings;
         let entry = Self {
-            url: asked.url.to_owned(),
+            url: asked.url.clone(),
             status,
             fields: kept(fields, &directives),
             received,
@@ -215,7 +215,10 @@ impl Entry {
     pub fn kept_for(&self, asked: &Asked<'_>) -> Span {
         let fresh = match self.always_validate {
             true => 0,
-            false => self.lifetime.as_millis().saturating_sub(self.initial_age.as_millis()),
+            false => self
+                .lifetime
+                .as_millis()
+                .saturating_sub(self.initial_age.as_millis()),
         };
         let if_it = |is: bool, span| if is { span } else { Span::ZERO };
         let stale = [

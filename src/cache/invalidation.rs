@@ -6,13 +6,18 @@ use super::fields::Fields;
 /// `Location` and `Content-Location` name on the same origin. None for a method that changes nothing, and
 /// after an error.
 pub fn invalidated(method: &str, url: &str, status: u16, fields: &Fields) -> Vec<String> {
-    let is_safe = matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PROPFIND" | "REPORT");
+    let is_safe = matches!(
+        method,
+        "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PROPFIND" | "REPORT"
+    );
     if is_safe || !(200..400).contains(&status) {
         return Vec::new();
     }
     let mut urls = vec![url.to_owned()];
     for name in ["location", "content-location"] {
-        let named = fields.first(name).and_then(|reference| resolved(url, reference));
+        let named = fields
+            .first(name)
+            .and_then(|reference| resolved(url, reference));
         urls.extend(named.filter(|named| !urls.contains(named)));
     }
     urls
@@ -20,7 +25,9 @@ pub fn invalidated(method: &str, url: &str, status: u16, fields: &Fields) -> Vec
 
 /// A reference in the light of a URL; none if it leads to another origin, or is none that servers send.
 fn resolved(url: &str, reference: &str) -> Option<String> {
-    let path = url.find("://").and_then(|at| Some(at + 3 + url.get(at + 3..)?.find('/')?));
+    let path = url
+        .find("://")
+        .and_then(|at| Some(at + 3 + url.get(at + 3..)?.find('/')?));
     let (origin, path) = url.split_at_checked(path?)?;
     let reference = reference.split('#').next().unwrap_or_default();
     if let Some(rest) = reference.strip_prefix(origin) {

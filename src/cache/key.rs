@@ -40,13 +40,13 @@ pub struct Variants {
 impl Asked<'_> {
     /// The place of the URL.
     pub fn place(&self) -> String {
-        place_of(self.url)
+        place_of(&self.url)
     }
 
     /// The place of the variant for this request.
     pub fn variant(&self, variants: &Variants) -> String {
         let mut hash = Sha256::new();
-        hash.update(self.url);
+        hash.update(&self.url);
         hash.update(variants.generation.to_be_bytes());
         let values = self.selecting(&variants.names);
         for (name, value) in variants.names.iter().zip(values) {
@@ -81,7 +81,9 @@ impl Variants {
             return None;
         }
         let is_same = |known: &&Self| known.names == names && known.url == entry.url;
-        let generation = known.filter(is_same).map_or(generation, |known| known.generation);
+        let generation = known
+            .filter(is_same)
+            .map_or(generation, |known| known.generation);
         Some(Self {
             url: entry.url.clone(),
             names,
@@ -161,12 +163,21 @@ mod tests {
         let mut places: Vec<String> = all.iter().map(|f| place(f.clone(), &variants)).collect();
         places.push(place_of("https://a.test/"));
         places.push(place_of("http://a.test/"));
-        places.push(place(Fields::default(), &Variants { generation: 2, ..variants.clone() }));
+        places.push(place(
+            Fields::default(),
+            &Variants {
+                generation: 2,
+                ..variants.clone()
+            },
+        ));
         let count = places.len();
         places.sort();
         places.dedup();
         assert_eq!(places.len(), count);
         let other = Fields::from([("c", "3"), ("a", "1")]);
-        assert_eq!(place(other, &variants), place(Fields::from([("a", "1")]), &variants));
+        assert_eq!(
+            place(other, &variants),
+            place(Fields::from([("a", "1")]), &variants)
+        );
     }
 }

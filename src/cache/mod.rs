@@ -14,6 +14,7 @@ pub mod entry;
 pub mod fields;
 pub mod invalidation;
 pub mod key;
+pub mod memory;
 pub mod purge;
 pub mod reply;
 pub mod status;

@@ -58,21 +58,29 @@ impl Purges {
         let now = newest.map_or(now, |newest| newest.max(now));
         for what in what {
             // The later of two purges of the same makes the other one needless; so does one of everything.
-            self.0.retain(|purge| purge.what != what && what != What::Everything);
+            self.0
+                .retain(|purge| purge.what != what && what != What::Everything);
             self.0.insert(0, Purge { at: now, what });
         }
-        self.0.retain(|purge| now.since(purge.at) <= LONGEST_KEPT + CLOCKS_DIFFER);
+        self.0
+            .retain(|purge| now.since(purge.at) <= LONGEST_KEPT + CLOCKS_DIFFER);
         if self.0.len() > MOST_PURGES {
             let older = self.0.split_off(MOST_PURGES / 2);
             let at = older.first().map(|purge| purge.at);
-            self.0.extend(at.map(|at| Purge { at, what: What::Everything }));
+            self.0.extend(at.map(|at| Purge {
+                at,
+                what: What::Everything,
+            }));
         }
     }
 
     /// Whether a stored answer was purged.
     pub fn concern(&self, entry: &Entry) -> bool {
         let born = entry.born();
-        let newer = self.0.iter().take_while(|purge| born < purge.at + CLOCKS_DIFFER);
+        let newer = self
+            .0
+            .iter()
+            .take_while(|purge| born < purge.at + CLOCKS_DIFFER);
         newer.into_iter().any(|purge| purge.what.names(entry))
     }
 }
@@ -132,7 +140,10 @@ mod tests {
         for (what, named) in [
             (What::Everything, true),
             (What::File(url.into()), true),
-            (What::File("https://www.example.com:8443/a/b.js".into()), false),
+            (
+                What::File("https://www.example.com:8443/a/b.js".into()),
+                false,
+            ),
             (What::Tag("ONE".into()), true),
             (What::Tag("three".into()), true),
             (What::Tag("t".into()), false),
@@ -153,7 +164,12 @@ mod tests {
         purges.add([What::Everything], NOW);
         let at = |seconds, age| {
             let received = NOW + Span::from_secs(seconds);
-            purges.concern(&entry("https://a.test/", "", received, Span::from_secs(age)))
+            purges.concern(&entry(
+                "https://a.test/",
+                "",
+                received,
+                Span::from_secs(age),
+            ))
         };
         assert!(!at(5, 0));
         assert!(at(4, 0), "by a clock that is five seconds early");

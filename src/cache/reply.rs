@@ -29,7 +29,7 @@ pub struct Reply {
     pub with_body: bool,
 }
 
-/// Removes what is for this cache alone.
+/// Removes what is for caches of ours alone: the last of them does.
 pub fn remove_what_is_ours(fields: &mut Fields) {
     fields.retain(|name| !FOR_THIS_CACHE.contains(&name));
 }
@@ -38,7 +38,6 @@ impl Asked<'_> {
     /// The reply from a stored answer. `part` is the `Content-Range` of the body, if it is one part of it.
     pub fn reply(&self, entry: &Entry, part: Option<&str>, now: Instant) -> Reply {
         let mut fields = entry.fields.clone();
-        remove_what_is_ours(&mut fields);
         fields.set("age", entry.age(now).as_secs().to_string());
         if !fields.has("date") {
             fields.set("date", date::write(entry.received));
@@ -69,7 +68,8 @@ impl Asked<'_> {
         if let Some(tags) = self.fields.get("if-none-match") {
             let stored = entry.fields.first("etag");
             return tags.trim() == "*"
-                || stored.is_some_and(|stored| tags_of(&tags).any(|tag| weak(tag) == weak(stored)));
+                || stored
+                    .is_some_and(|stored| tags_of(&tags).any(|tag| weak(tag) == weak(stored)));
         }
         let Some(since) = self.fields.first("if-modified-since") else {
             return false;
@@ -172,13 +172,23 @@ mod tests {
             assert_eq!(reply.fields.first("vary"), Some("Accept"));
             assert_eq!(reply.fields.first("age"), Some("12"));
         }
-        let both = [("if-none-match", "\"x\""), ("if-modified-since", "Fri, 01 Jan 2100 00:00:00 GMT")];
-        assert_eq!(replied(tagged(), Fields::from(both)).status, 200, "a tag counts more");
+        let both = [
+            ("if-none-match", "\"x\""),
+            ("if-modified-since", "Fri, 01 Jan 2100 00:00:00 GMT"),
+        ];
+        assert_eq!(
+            replied(tagged(), Fields::from(both)).status,
+            200,
+            "a tag counts more"
+        );
     }
 
     #[test]
     fn a_part_is_cut_only_of_the_answer_that_the_visitor_knows() {
-        let stored = [("ETag", "\"a\""), ("Last-Modified", "Wed, 01 Jan 2020 00:00:00 GMT")];
+        let stored = [
+            ("ETag", "\"a\""),
+            ("Last-Modified", "Wed, 01 Jan 2020 00:00:00 GMT"),
+        ];
         let settings = CacheSettings::default();
         for (validator, wanted) in [
             ("\"a\"", true),
@@ -189,7 +199,11 @@ mod tests {
         ] {
             let fields = Fields::from([("if-range", validator)]);
             let asked = Asked::new("GET", "https://a.test/", fields, &settings);
-            assert_eq!(asked.wants_part_of(&entry(Fields::from(stored))), wanted, "{validator}");
+            assert_eq!(
+                asked.wants_part_of(&entry(Fields::from(stored))),
+                wanted,
+                "{validator}"
+            );
         }
     }
 }
