@@ -13,6 +13,7 @@ use super::fleet::{Fleet, Upper};
 use super::rendezvous;
 use crate::atlas::cloud::Region;
 use crate::atlas::region_places::{Place, RegionPlaces};
+use crate::time::Instant;
 
 /// What is chosen for.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +53,8 @@ pub enum Because {
     },
     /// Probes found the way from there to be the shortest.
     Measured {
-        /// The round-trip time, in milliseconds.
-        rtt_ms: f64,
+        /// The round-trip time, in milliseconds; none if it is old.
+        rtt_ms: Option<f64>,
     },
     /// The origin's address is of a cloud's region.
     Prefix {
@@ -82,7 +83,8 @@ impl fmt::Display for Because {
         match self {
             Self::Custom => f.write_str("custom"),
             Self::Hint { region, measured } => write!(f, "hint {region} by {}", source(measured)),
-            Self::Measured { rtt_ms } => write!(f, "measured {rtt_ms:.0} ms"),
+            Self::Measured { rtt_ms: None } => f.write_str("measured"),
+            Self::Measured { rtt_ms: Some(rtt_ms) } => write!(f, "measured {rtt_ms:.0} ms"),
             Self::Prefix { region, measured } => {
                 write!(f, "address in {region} by {}", source(measured))
             }
@@ -128,6 +130,34 @@ pub fn choose<'f>(
     Some(Choice { primary, fallback, because })
 }
 
+/// The tier that was asked before the latest change, if that is not long ago and it is another one.
+pub fn before<'f>(
+    fleet: &'f Fleet,
+    places: &RegionPlaces,
+    wanted: &Wanted<'_>,
+    primary: &Upper,
+    now: Instant,
+) -> Option<&'f Upper> {
+    if wanted.custom.is_some() {
+        return None;
+    }
+    let mut changed = false;
+    let earlier = wanted.evidence.iter().map(|one| match one.earlier(now) {
+        Some(earlier) => {
+            changed = true;
+            earlier
+        }
+        None => one.clone(),
+    });
+    let evidence: Vec<Evidence> = earlier.collect();
+    if !changed {
+        return None;
+    }
+    let evidence = evidence.as_slice();
+    let before = choose(fleet, places, &Wanted { evidence, ..*wanted })?.primary;
+    (before.name() != primary.name()).then_some(before)
+}
+
 /// Where an origin is, by the best that is known of it.
 pub(super) fn locate<'p>(evidence: &Evidence, places: &'p RegionPlaces) -> Option<Target<'p>> {
     if let Some(located) = &evidence.hint
@@ -166,7 +196,7 @@ fn in_region<'p>(
 ) -> Option<(&'p Place, Option<&'p Place>)> {
     let voted = located.voted.as_ref();
     let primary = voted.and_then(|voted| places.place(&voted.primary));
-    let fallback = voted.and_then(|voted| places.place(&voted.fallback));
+    let fallback = voted.and_then(|voted| places.place(voted.fallback.as_deref()?));
     let place = primary.or_else(|| places.place_of(&located.region))?;
     Some((place, fallback))
 }

@@ -2,6 +2,11 @@
 
 use crate::atlas::cloud::Region;
 use crate::atlas::origin_name::OriginName;
+use crate::time::{Instant, Span};
+
+/// For so long after a change the tier of before is asked for what it has stored, before the origin is:
+/// longer than most answers are fresh.
+pub const READ_BEFORE_FOR: Span = Span::from_secs(3_600);
 
 /// What is known of one origin.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +30,8 @@ pub struct Located {
     pub region: Region,
     /// What its subnets voted for; none before there is a vote.
     pub voted: Option<Voted>,
+    /// Since when the operator says so.
+    pub since: Option<Instant>,
 }
 
 /// The outcome of a vote.
@@ -33,9 +40,20 @@ pub struct Voted {
     /// The code of the best place.
     pub primary: String,
     /// The best one in another place.
-    pub fallback: String,
+    pub fallback: Option<String>,
     /// Whether measurements decided, and not geography.
     pub measured: bool,
+    /// The latest change of the best place.
+    pub change: Option<Change>,
+}
+
+/// That a place was found better than another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// When.
+    pub at: Instant,
+    /// The code of the place before; none if there was none.
+    pub before: Option<String>,
 }
 
 /// What probes of one origin found.
@@ -45,11 +63,27 @@ pub struct Measured {
     pub place: String,
     /// The next best one in another place.
     pub fallback: Option<String>,
-    /// That time, in milliseconds.
-    pub rtt_ms: f64,
+    /// That time, in milliseconds; none if it is old.
+    pub rtt_ms: Option<f64>,
+    /// The latest change of the best place.
+    pub change: Option<Change>,
 }
 
 impl Located {
+    /// What was known of the region before the latest vote, if that is not long ago.
+    fn earlier(&self, now: Instant) -> Option<Self> {
+        let voted = self.voted.as_ref()?;
+        let change = voted.change.as_ref()?;
+        is_recent(change.at, now).then(|| Self {
+            voted: change.before.as_ref().map(|before| Voted {
+                primary: before.clone(),
+                change: None,
+                ..voted.clone()
+            }),
+            ..self.clone()
+        })
+    }
+
     /// Whether the region's tier was found by measuring.
     pub fn is_measured(&self) -> bool {
         self.voted.as_ref().is_some_and(|voted| voted.measured)
@@ -67,4 +101,42 @@ impl Evidence {
             prefix: None,
         }
     }
+
+    /// What was known before the latest change, if that is not longer ago than [`READ_BEFORE_FOR`].
+    pub fn earlier(&self, now: Instant) -> Option<Self> {
+        if let Some(hint) = &self.hint {
+            if hint.since.is_some_and(|since| is_recent(since, now)) {
+                return Some(Self {
+                    hint: None,
+                    ..self.clone()
+                });
+            }
+            let hint = hint.earlier(now)?;
+            return Some(Self {
+                hint: Some(hint),
+                ..self.clone()
+            });
+        }
+        if let Some(measured) = &self.measured {
+            let change = measured.change.as_ref()?;
+            let before = change.before.as_ref().map(|before| Measured {
+                place: before.clone(),
+                change: None,
+                ..measured.clone()
+            });
+            return is_recent(change.at, now).then(|| Self {
+                measured: before,
+                ..self.clone()
+            });
+        }
+        let prefix = self.prefix.as_ref()?.earlier(now)?;
+        Some(Self {
+            prefix: Some(prefix),
+            ..self.clone()
+        })
+    }
+}
+
+fn is_recent(at: Instant, now: Instant) -> bool {
+    now < at + READ_BEFORE_FOR
 }

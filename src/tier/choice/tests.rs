@@ -1,6 +1,6 @@
 use super::*;
 use crate::site::tier::{LocationHint, Tier, Transport};
-use crate::tier::evidence::{Measured, Voted};
+use crate::tier::evidence::{Change, Measured, Voted};
 use proptest::prelude::*;
 
 fn places() -> RegionPlaces {
@@ -31,6 +31,7 @@ fn located(region: &str) -> Located {
     Located {
         region: region.parse().unwrap(),
         voted: None,
+        since: None,
     }
 }
 
@@ -38,7 +39,8 @@ fn measured(place: &str) -> Measured {
     Measured {
         place: place.into(),
         fallback: None,
-        rtt_ms: 1.4,
+        rtt_ms: Some(1.4),
+        change: None,
     }
 }
 
@@ -102,8 +104,9 @@ fn a_vote_decides_before_geography() {
     let mut one = unknown();
     let voted = Voted {
         primary: "chi".into(),
-        fallback: "iad".into(),
+        fallback: Some("iad".into()),
         measured: true,
+        change: None,
     };
     one.hint = Some(Located {
         voted: Some(voted),
@@ -156,6 +159,44 @@ fn where_nobody_is_near_all_tiers_share_the_keys() {
 fn without_tiers_there_is_no_choice_and_one_has_no_fallback() {
     assert_eq!(choose(&Fleet::default(), &places(), &wanted(&[])), None);
     assert_eq!(names(&fleet_of(&["fra"]), &wanted(&[])).1, None);
+}
+
+/// Who was asked before an hour ago, while the tiers of `evidence` are asked at 10,000 s.
+fn before(evidence: &[Evidence]) -> Option<String> {
+    let (fleet, places, wanted) = (fleet(), places(), wanted(evidence));
+    let now = Instant::from_secs(10_000);
+    let primary = choose(&fleet, &places, &wanted).unwrap().primary;
+    let before = super::before(&fleet, &places, &wanted, primary, now);
+    before.map(|upper| upper.name().to_owned())
+}
+
+#[test]
+fn for_a_while_after_a_change_the_tier_of_before_is_known() {
+    let at = |secs| Some(Instant::from_secs(secs));
+    let mut one = unknown();
+    one.measured = Some(measured("chi"));
+    assert_eq!(before(&[one.clone()]), None, "there was no change");
+    // A hint is set.
+    one.hint = Some(Located { since: at(9_000), ..located("gcp:asia-southeast1") });
+    assert_eq!(before(&[one.clone()]).as_deref(), Some("chi"));
+    one.hint.as_mut().unwrap().since = at(6_400);
+    assert_eq!(before(&[one.clone()]), None, "long ago");
+    // Its region gets another tier by measurement.
+    let change = |at: u64, before: Option<&str>| {
+        let before = before.map(str::to_owned);
+        Some(Change { at: Instant::from_secs(at), before })
+    };
+    let voted = |change| Voted { primary: "nrt".into(), fallback: None, measured: true, change };
+    one.hint.as_mut().unwrap().voted = Some(voted(change(9_999, Some("iad"))));
+    assert_eq!(before(&[one.clone()]).as_deref(), Some("iad"));
+    one.hint.as_mut().unwrap().voted = Some(voted(change(9_999, None)));
+    assert_eq!(before(&[one.clone()]).as_deref(), Some("sin"), "by geography");
+    // Without a hint, the same of what was measured.
+    one.hint = None;
+    one.measured.as_mut().unwrap().change = change(9_999, Some("fra"));
+    assert_eq!(before(&[one.clone()]).as_deref(), Some("fra"));
+    one.measured.as_mut().unwrap().change = change(9_999, Some("chi"));
+    assert_eq!(before(&[one]), None, "it is the same");
 }
 
 proptest! {
