@@ -84,7 +84,9 @@ impl fmt::Display for Because {
             Self::Custom => f.write_str("custom"),
             Self::Hint { region, measured } => write!(f, "hint {region} by {}", source(measured)),
             Self::Measured { rtt_ms: None } => f.write_str("measured"),
-            Self::Measured { rtt_ms: Some(rtt_ms) } => write!(f, "measured {rtt_ms:.0} ms"),
+            Self::Measured {
+                rtt_ms: Some(rtt_ms),
+            } => write!(f, "measured {rtt_ms:.0} ms"),
             Self::Prefix { region, measured } => {
                 write!(f, "address in {region} by {}", source(measured))
             }
@@ -112,7 +114,11 @@ pub fn choose<'f>(
     if let Some(primary) = wanted.custom.and_then(|name| fleet.get(name)) {
         let fallback = fleet.best(Some(primary), |upper| upper.km_to(&primary.place.point));
         let because = Because::Custom;
-        return Some(Choice { primary, fallback, because });
+        return Some(Choice {
+            primary,
+            fallback,
+            because,
+        });
     }
     let targets = wanted.evidence.iter().filter_map(|one| locate(one, places));
     let targets: Vec<Target<'_>> = targets.collect();
@@ -122,12 +128,18 @@ pub fn choose<'f>(
     let cost = |upper: &Upper| targets.iter().map(|target| cost(upper, target.place)).sum();
     let primary = fleet.best(None, cost)?;
     let by_vote = match targets.as_slice() {
-        [only] => only.fallback.and_then(|place| fleet.best(None, |upper| self::cost(upper, place))),
+        [only] => only
+            .fallback
+            .and_then(|place| fleet.best(None, |upper| self::cost(upper, place))),
         _ => None,
     };
     let fallback = by_vote.filter(|fallback| fallback.is_apart_from(primary));
     let fallback = fallback.or_else(|| fleet.best(Some(primary), cost));
-    Some(Choice { primary, fallback, because })
+    Some(Choice {
+        primary,
+        fallback,
+        because,
+    })
 }
 
 /// The tier that was asked before the latest change, if that is not long ago and it is another one.
@@ -154,7 +166,15 @@ pub fn before<'f>(
         return None;
     }
     let evidence = evidence.as_slice();
-    let before = choose(fleet, places, &Wanted { evidence, ..*wanted })?.primary;
+    let before = choose(
+        fleet,
+        places,
+        &Wanted {
+            evidence,
+            ..*wanted
+        },
+    )?
+    .primary;
     (before.name() != primary.name()).then_some(before)
 }
 
@@ -167,7 +187,11 @@ pub(super) fn locate<'p>(evidence: &Evidence, places: &'p RegionPlaces) -> Optio
             region: located.region.clone(),
             measured: located.is_measured(),
         };
-        return Some(Target { place, fallback, because });
+        return Some(Target {
+            place,
+            fallback,
+            because,
+        });
     }
     // An address that answers from many places looks near from everywhere.
     if evidence.anycast == Some(true) {
@@ -176,9 +200,18 @@ pub(super) fn locate<'p>(evidence: &Evidence, places: &'p RegionPlaces) -> Optio
     if let Some(measured) = &evidence.measured
         && let Some(place) = places.place(&measured.place)
     {
-        let fallback = measured.fallback.as_deref().and_then(|code| places.place(code));
-        let because = Because::Measured { rtt_ms: measured.rtt_ms };
-        return Some(Target { place, fallback, because });
+        let fallback = measured
+            .fallback
+            .as_deref()
+            .and_then(|code| places.place(code));
+        let because = Because::Measured {
+            rtt_ms: measured.rtt_ms,
+        };
+        return Some(Target {
+            place,
+            fallback,
+            because,
+        });
     }
     let located = evidence.prefix.as_ref()?;
     let (place, fallback) = in_region(located, places)?;
@@ -186,7 +219,11 @@ pub(super) fn locate<'p>(evidence: &Evidence, places: &'p RegionPlaces) -> Optio
         region: located.region.clone(),
         measured: located.is_measured(),
     };
-    Some(Target { place, fallback, because })
+    Some(Target {
+        place,
+        fallback,
+        because,
+    })
 }
 
 /// By vote, or else where the region itself is.
@@ -230,12 +267,19 @@ fn several<'f>(fleet: &'f Fleet, wanted: &Wanted<'_>) -> Option<Choice<'f>> {
     }
     pool.sort_by_key(|upper| std::cmp::Reverse(rendezvous::score(upper.name(), wanted.key)));
     let primary = *pool.first()?;
-    let fallback = pool.iter().find(|upper| upper.is_apart_from(primary)).copied();
+    let fallback = pool
+        .iter()
+        .find(|upper| upper.is_apart_from(primary))
+        .copied();
     let fallback =
         fallback.or_else(|| fleet.best(Some(primary), |upper| upper.km_to(&primary.place.point)));
     let anycast = wanted.evidence.iter().any(|one| one.anycast == Some(true));
     let because = Because::Several { anycast };
-    Some(Choice { primary, fallback, because })
+    Some(Choice {
+        primary,
+        fallback,
+        because,
+    })
 }
 
 #[cfg(test)]

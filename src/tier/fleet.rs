@@ -66,7 +66,9 @@ impl Fleet {
     /// The one that costs least, of those apart from `first` if that is given; of equals the one
     /// declared first.
     pub fn best(&self, first: Option<&Upper>, cost: impl Fn(&Upper) -> f64) -> Option<&Upper> {
-        let candidates = self.all().filter(|upper| first.is_none_or(|first| upper.is_apart_from(first)));
+        let candidates = self
+            .all()
+            .filter(|upper| first.is_none_or(|first| upper.is_apart_from(first)));
         candidates.min_by(|a, b| cost(a).total_cmp(&cost(b)))
     }
 }

@@ -17,6 +17,9 @@ use crate::time::{Instant, Span};
 /// How long a leader has. Nobody waits longer for one that has died.
 pub const LEASE: Span = Span::from_secs(5);
 
+/// How long anybody waits. Who has not been told anything by then goes on alone.
+pub const WAIT: Span = Span::from_secs(6);
+
 /// So long after an answer that was not stored nobody waits for that key.
 pub const UNSTORED_FOR: Span = Span::from_secs(10);
 
@@ -51,6 +54,26 @@ pub enum Outcome {
     Failed,
 }
 
+/// What a tier says to the object that keeps the leases.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "say")]
+pub enum Message {
+    /// Somebody has missed this key. The answer is a [`Grant`].
+    Ask {
+        /// [`super::rendezvous::name_of`] a place.
+        key: String,
+    },
+    /// A leader has finished. The answer says nothing.
+    Finish {
+        /// The key.
+        key: String,
+        /// The number of the lease.
+        lease: u64,
+        /// How it ended.
+        outcome: Outcome,
+    },
+}
+
 /// The leases of an object's keys.
 #[derive(Debug)]
 pub struct Leases<W> {
@@ -66,8 +89,11 @@ pub struct Leases<W> {
 #[derive(Debug)]
 struct Key<W> {
     state: State,
-    waiters: VecDeque<W>,
+    waiters: Waiters<W>,
 }
+
+/// Who waits, and since when.
+type Waiters<W> = VecDeque<(W, Instant)>;
 
 #[derive(Clone, Copy, Debug)]
 enum State {
@@ -113,7 +139,7 @@ impl<W> Leases<W> {
             }
             Some(known) => match known.state {
                 State::Led { .. } if known.waiters.len() < MOST_WAITERS => {
-                    known.waiters.push_back(waiter);
+                    known.waiters.push_back((waiter, now));
                     self.waiting += 1;
                 }
                 State::Led { .. } | State::Unstored { .. } => told.push((waiter, Grant::Alone)),
@@ -124,7 +150,8 @@ impl<W> Leases<W> {
 
     /// The leader of `key` has finished. One whose lease has ended is not heard any more.
     pub fn finish(&mut self, key: &str, lease: u64, outcome: Outcome, now: Instant) -> Told<W> {
-        let leads = |known: &Key<W>| matches!(known.state, State::Led { lease: led, .. } if led == lease);
+        let leads =
+            |known: &Key<W>| matches!(known.state, State::Led { lease: led, .. } if led == lease);
         if !self.keys.get(key).is_some_and(leads) {
             return self.expire(now);
         }
@@ -172,20 +199,26 @@ impl<W> Leases<W> {
     }
 
     /// The first who waits leads now.
-    fn follow(&mut self, key: &str, mut waiters: VecDeque<W>, now: Instant, told: &mut Told<W>) {
-        if let Some(next) = waiters.pop_front() {
+    fn follow(&mut self, key: &str, mut waiters: Waiters<W>, now: Instant, told: &mut Told<W>) {
+        while let Some((next, since)) = waiters.pop_front() {
             self.waiting = self.waiting.saturating_sub(1);
+            // Who has gone on alone leads nobody.
+            if now.since(since) >= WAIT {
+                told.push((next, Grant::Alone));
+                continue;
+            }
             let grant = self.lead(key, waiters, now);
             told.push((next, grant));
+            return;
         }
     }
 
-    fn tell_all(&mut self, waiters: VecDeque<W>, grant: Grant, told: &mut Told<W>) {
+    fn tell_all(&mut self, waiters: Waiters<W>, grant: Grant, told: &mut Told<W>) {
         self.waiting = self.waiting.saturating_sub(waiters.len());
-        told.extend(waiters.into_iter().map(|waiter| (waiter, grant)));
+        told.extend(waiters.into_iter().map(|(waiter, _)| (waiter, grant)));
     }
 
-    fn lead(&mut self, key: &str, waiters: VecDeque<W>, now: Instant) -> Grant {
+    fn lead(&mut self, key: &str, waiters: Waiters<W>, now: Instant) -> Grant {
         self.last += 1;
         let lease = self.last;
         let until = now + LEASE;
@@ -193,7 +226,7 @@ impl<W> Leases<W> {
         Grant::Lead { lease }
     }
 
-    fn remember(&mut self, key: &str, state: State, waiters: VecDeque<W>) {
+    fn remember(&mut self, key: &str, state: State, waiters: Waiters<W>) {
         self.ends.insert(state.end(), key.to_owned());
         self.keys.insert(key.to_owned(), Key { state, waiters });
     }

@@ -12,3 +12,4 @@ pub mod fleet;
 pub mod lease;
 pub mod marker;
 pub mod rendezvous;
+pub mod said;

@@ -57,7 +57,10 @@ mod tests {
             counts[NAMES.iter().position(|name| *name == best).unwrap()] += 1;
         }
         // 2,000 each; 200 are five standard deviations.
-        assert!(counts.iter().all(|count| count.abs_diff(2_000) < 200), "{counts:?}");
+        assert!(
+            counts.iter().all(|count| count.abs_diff(2_000) < 200),
+            "{counts:?}"
+        );
     }
 
     #[test]
@@ -74,7 +77,10 @@ mod tests {
     #[test]
     fn scores_do_not_change() {
         assert_eq!(hash_of("https://example.com/"), 0x0f11_5db0_62b7_c0dd);
-        assert_eq!(name_of("https://example.com/"), "0f115db062b7c0dd030b16878c99dea5");
+        assert_eq!(
+            name_of("https://example.com/"),
+            "0f115db062b7c0dd030b16878c99dea5"
+        );
         assert_eq!(score("fra", 1), 719_494_887_514_525_469);
     }
 }

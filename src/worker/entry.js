@@ -81,3 +81,5 @@ function object(name) {
 export const Room = object("Room");
 export const Relay = object("Relay");
 export const Control = object("Control");
+export const Tier = object("Tier");
+export const Lease = object("Lease");

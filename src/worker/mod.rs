@@ -18,6 +18,8 @@ mod forward;
 mod governed;
 mod headers;
 mod isolate;
+mod lease_object;
+mod leasing;
 mod log;
 mod management;
 mod object;
@@ -31,6 +33,8 @@ mod reserve;
 mod room_figures;
 mod room_object;
 mod rules;
+mod tier_object;
+mod tiers;
 mod upstream;
 mod url;
 
@@ -75,8 +79,11 @@ fn enter(
         Ok(lasting) => lasting,
         Err(message) => return Ok(answer::broken(&message).into()),
     };
-    let ctx = Context::new(ctx);
     let url = request.url();
+    if let Some(answer) = lasting.receive(&request, &url, &ctx) {
+        return answer;
+    }
+    let ctx = Context::new(ctx);
     let Some(configured) = &lasting.configured else {
         return go(lasting.current(), request, url, None, env, ctx);
     };

@@ -47,7 +47,11 @@ fn measured(place: &str) -> Measured {
 fn names(fleet: &Fleet, wanted: &Wanted<'_>) -> (String, Option<String>, String) {
     let choice = choose(fleet, &places(), wanted).unwrap();
     let fallback = choice.fallback.map(|upper| upper.name().to_owned());
-    (choice.primary.name().to_owned(), fallback, choice.because.to_string())
+    (
+        choice.primary.name().to_owned(),
+        fallback,
+        choice.because.to_string(),
+    )
 }
 
 fn wanted(evidence: &[Evidence]) -> Wanted<'_> {
@@ -75,13 +79,19 @@ fn each_kind_of_knowledge_gives_way_to_the_one_before() {
     assert_eq!(chosen(&[one.clone()]).2, "measured 1 ms");
     one.hint = Some(located("gcp:asia-southeast1"));
     assert_eq!(chosen(&[one.clone()]).0, "sin");
-    assert_eq!(chosen(&[one.clone()]).2, "hint gcp:asia-southeast1 by geography");
+    assert_eq!(
+        chosen(&[one.clone()]).2,
+        "hint gcp:asia-southeast1 by geography"
+    );
     let evidence = [one];
     let custom = Wanted {
         custom: Some("syd"),
         ..wanted(&evidence)
     };
-    assert_eq!(names(&fleet(), &custom), ("syd".into(), Some("sin".into()), "custom".into()));
+    assert_eq!(
+        names(&fleet(), &custom),
+        ("syd".into(), Some("sin".into()), "custom".into())
+    );
 }
 
 /// What is near everywhere is nowhere: no measurement and no prefix says where such an origin is, and
@@ -93,7 +103,10 @@ fn an_anycast_origin_has_several_tiers_until_there_is_a_hint() {
     one.measured = Some(measured("chi"));
     one.prefix = Some(located("gcp:us-central1"));
     let (primary, _, because) = chosen(&[one.clone()]);
-    assert!(["nrt", "sin"].contains(&primary.as_str()), "on the continent of who asks");
+    assert!(
+        ["nrt", "sin"].contains(&primary.as_str()),
+        "on the continent of who asks"
+    );
     assert_eq!(because, "anycast without hint");
     one.hint = Some(located("gcp:asia-southeast1"));
     assert_eq!(chosen(&[one]).0, "sin");
@@ -113,7 +126,10 @@ fn a_vote_decides_before_geography() {
         ..located("gcp:us-central1")
     });
     let (primary, fallback, because) = chosen(&[one.clone()]);
-    assert_eq!((primary.as_str(), fallback.as_deref()), ("chi", Some("iad")));
+    assert_eq!(
+        (primary.as_str(), fallback.as_deref()),
+        ("chi", Some("iad"))
+    );
     assert_eq!(because, "hint gcp:us-central1 by measured");
     // Where no tier runs in the place of the vote, the nearest to it is taken.
     let few = fleet_of(&["nrt", "iad", "fra"]);
@@ -137,9 +153,17 @@ fn a_pool_has_the_one_tier_that_is_nearest_to_all_its_members() {
         one.hint = Some(located(region));
         one
     };
-    let pool = [at("aws:eu-west-2"), at("aws:eu-central-1"), at("aws:eu-central-1"), unknown()];
+    let pool = [
+        at("aws:eu-west-2"),
+        at("aws:eu-central-1"),
+        at("aws:eu-central-1"),
+        unknown(),
+    ];
     let (primary, fallback, because) = chosen(&pool);
-    assert_eq!((primary.as_str(), fallback.as_deref()), ("fra", Some("lhr")));
+    assert_eq!(
+        (primary.as_str(), fallback.as_deref()),
+        ("fra", Some("lhr"))
+    );
     assert_eq!(because, "pool, 3 of 4 located");
 }
 
@@ -149,7 +173,15 @@ fn where_nobody_is_near_all_tiers_share_the_keys() {
     let primaries: std::collections::BTreeSet<String> = (0..200)
         .map(|key| {
             let continent = Some("AF");
-            names(&fleet(), &Wanted { continent, key, ..wanted(&evidence) }).0
+            names(
+                &fleet(),
+                &Wanted {
+                    continent,
+                    key,
+                    ..wanted(&evidence)
+                },
+            )
+            .0
         })
         .collect();
     assert_eq!(primaries.len(), 7);
@@ -177,20 +209,35 @@ fn for_a_while_after_a_change_the_tier_of_before_is_known() {
     one.measured = Some(measured("chi"));
     assert_eq!(before(&[one.clone()]), None, "there was no change");
     // A hint is set.
-    one.hint = Some(Located { since: at(9_000), ..located("gcp:asia-southeast1") });
+    one.hint = Some(Located {
+        since: at(9_000),
+        ..located("gcp:asia-southeast1")
+    });
     assert_eq!(before(&[one.clone()]).as_deref(), Some("chi"));
     one.hint.as_mut().unwrap().since = at(6_400);
     assert_eq!(before(&[one.clone()]), None, "long ago");
     // Its region gets another tier by measurement.
     let change = |at: u64, before: Option<&str>| {
         let before = before.map(str::to_owned);
-        Some(Change { at: Instant::from_secs(at), before })
+        Some(Change {
+            at: Instant::from_secs(at),
+            before,
+        })
     };
-    let voted = |change| Voted { primary: "nrt".into(), fallback: None, measured: true, change };
+    let voted = |change| Voted {
+        primary: "nrt".into(),
+        fallback: None,
+        measured: true,
+        change,
+    };
     one.hint.as_mut().unwrap().voted = Some(voted(change(9_999, Some("iad"))));
     assert_eq!(before(&[one.clone()]).as_deref(), Some("iad"));
     one.hint.as_mut().unwrap().voted = Some(voted(change(9_999, None)));
-    assert_eq!(before(&[one.clone()]).as_deref(), Some("sin"), "by geography");
+    assert_eq!(
+        before(&[one.clone()]).as_deref(),
+        Some("sin"),
+        "by geography"
+    );
     // Without a hint, the same of what was measured.
     one.hint = None;
     one.measured.as_mut().unwrap().change = change(9_999, Some("fra"));

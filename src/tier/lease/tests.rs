@@ -27,7 +27,10 @@ fn one_of_many_asks_and_all_others_look() {
     assert_eq!(told.len(), 199);
     assert!(told.iter().all(|(_, grant)| *grant == Grant::Look));
     let told = leases.ask(KEY, 200, at(3));
-    assert!(matches!(told[..], [(200, Grant::Lead { .. })]), "nothing is kept");
+    assert!(
+        matches!(told[..], [(200, Grant::Lead { .. })]),
+        "nothing is kept"
+    );
 }
 
 #[test]
@@ -38,7 +41,10 @@ fn nobody_waits_for_what_is_not_stored() {
     assert_eq!(leases.ask(KEY, 200, at(3)), [(200, Grant::Alone)]);
     assert_eq!(leases.due(), None);
     let later = at(2) + UNSTORED_FOR;
-    assert!(matches!(leases.ask(KEY, 201, later)[..], [(201, Grant::Lead { .. })]));
+    assert!(matches!(
+        leases.ask(KEY, 201, later)[..],
+        [(201, Grant::Lead { .. })]
+    ));
 }
 
 #[test]
@@ -64,6 +70,25 @@ fn a_leader_that_fails_says_so_and_the_next_leads_at_once() {
 }
 
 #[test]
+fn who_has_given_up_waiting_does_not_lead() {
+    let mut leases = Leases::default();
+    leases.ask(KEY, 0, at(0));
+    leases.ask(KEY, 1, at(1));
+    leases.ask(KEY, 2, at(4_000));
+    // The second leads, and dies too.
+    assert!(matches!(
+        leases.expire(at(5_000))[..],
+        [(1, Grant::Lead { .. })]
+    ));
+    leases.ask(KEY, 3, at(9_999));
+    let told = leases.expire(at(10_000));
+    assert!(
+        matches!(told[..], [(2, Grant::Alone), (3, Grant::Lead { .. })]),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn a_crowd_has_its_limits() {
     let mut leases = Leases::default();
     leases.ask(KEY, 0, at(0));
@@ -77,7 +102,10 @@ fn a_crowd_has_its_limits() {
     assert_eq!(leases.ask("another", 0, at(0)), [(0, Grant::Alone)]);
     // What nobody asks for any more is forgotten.
     assert_eq!(leases.expire(at(5_000)).len(), 1);
-    assert!(matches!(leases.ask("another", 0, at(5_000))[..], [(0, Grant::Lead { .. })]));
+    assert!(matches!(
+        leases.ask("another", 0, at(5_000))[..],
+        [(0, Grant::Lead { .. })]
+    ));
 }
 
 #[derive(Clone, Debug)]
