@@ -354,9 +354,12 @@ impl Exchange<'_> {
                 // It speaks of another answer than the one that was asked about.
                 let own = ["if-none-match", "if-modified-since"].map(|name| (name, None));
                 let answer = self.forward(&own, why).await?;
-                self.new_answer(answer, variants, lead, ctx)
+                self.new_answer(answer, Some(found.place), variants, lead, ctx)
             }
-            _ => self.new_answer(answer, variants, lead, ctx),
+            found => {
+                let place = found.map(|found| found.place);
+                self.new_answer(answer, place, variants, lead, ctx)
+            }
         }
     }
 
@@ -453,10 +456,12 @@ impl Exchange<'_> {
         }
     }
 
-    /// A new answer goes to the visitor, and into the cache if it may.
+    /// A new answer goes to the visitor, and into the cache if it may: to the place of the one that lay at
+    /// `place`.
     fn new_answer(
         &self,
         answer: Answer,
+        place: Option<String>,
         variants: Option<Variants>,
         lead: Option<Lead>,
         ctx: &Context,
@@ -476,11 +481,7 @@ impl Exchange<'_> {
         let entry = Entry::of(&self.asked, status, &fields, requested, received);
         let entry = match entry {
             Ok(entry) if cache_store::fits(&entry) => entry,
-            Ok(_) => {
-                ctx.wait_until(finish(lead, Outcome::NotStored));
-                return self.say(status, fields, body, handled);
-            }
-            Err(why) => {
+            not_stored => {
                 let failed = is_error(status);
                 let outcome = if failed {
                     Outcome::Failed
@@ -488,7 +489,14 @@ impl Exchange<'_> {
                     Outcome::NotStored
                 };
                 ctx.wait_until(finish(lead, outcome));
-                handled.detail = handled.detail.or_else(|| Some(why.to_string()));
+                let why = not_stored
+                    .err()
+                    .map_or("size".to_owned(), |why| why.to_string());
+                handled.detail = handled.detail.or(Some(why));
+                if let Some(place) = place.filter(|_| (200..500).contains(&status)) {
+                    // What lies there is no longer what the origin says to everybody.
+                    ctx.wait_until(cache_store::remove(vec![place]));
+                }
                 return self.say(status, fields, body, handled);
             }
         };

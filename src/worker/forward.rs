@@ -62,7 +62,7 @@ pub(super) async fn and_wait(
     request: Request,
     ctx: &Context,
 ) -> Result<Response, JsValue> {
-    match isolate.cached_host(&request.url()) {
+    match isolate.cached_host_of(&request) {
         None => from_origin(isolate, request).await,
         Some(host) => {
             let cache = Cache::lower(isolate, host, &request);

@@ -211,6 +211,11 @@ impl Isolate {
         self.lasting.tiers.as_ref().filter(|tiers| tiers.asks())
     }
 
+    /// The same of a request whose URL is not at hand.
+    pub(super) fn cached_host_of(&self, request: &Request) -> Option<(Index, &'static CachedHost)> {
+        self.lasting.cached.as_ref()?.find(host_of(&request.url()))
+    }
+
     /// Reads or changes what is remembered of cached hosts. None after a panic in the middle of a change.
     pub(super) fn caching<T>(&self, with: impl FnOnce(&mut Caching) -> T) -> Option<T> {
         Some(with(&mut *self.lasting.caching.try_borrow_mut().ok()?))

@@ -27,6 +27,8 @@ pub(super) enum Route<'a> {
     Export,
     Keys,
     OpenApi,
+    /// Of the zone of this id.
+    Purge(&'a str),
 }
 
 use Route::*;
@@ -57,6 +59,7 @@ impl<'a> Route<'a> {
             ("zones", ["anteroom", "export"]) => Export,
             ("zones", ["anteroom", "keys"]) => Keys,
             ("zones", ["anteroom", "metrics"]) => Metrics,
+            ("zones", ["purge_cache"]) => Purge(known.copied().unwrap_or_default()),
             ("zones", ["waiting_rooms"]) => ZoneRooms,
             ("zones", ["waiting_rooms", "settings"]) => Settings,
             ("zones", ["waiting_rooms", "preview"]) => Preview,
@@ -87,7 +90,7 @@ impl<'a> Route<'a> {
         match self {
             ZoneRooms | Events(_) => &["GET", "POST"],
             Settings => &["GET", "PUT", "PATCH"],
-            Preview => &["POST"],
+            Preview | Purge(_) => &["POST"],
             Room(_) | Event(..) => &["GET", "PUT", "PATCH", "DELETE"],
             Rules(_) => &["GET", "POST", "PUT"],
             Rule(..) => &["PATCH", "DELETE"],
