@@ -30,7 +30,7 @@ mod rules;
 #[path = "src/site/mod.rs"]
 mod site;
 
-use atlas::cloud::Region;
+use atlas::cloud::{Misnamed, Region};
 use atlas::region_places::RegionPlaces;
 use serde_json::Value;
 use site::cached_host::CachedHost;
@@ -139,7 +139,7 @@ fn read_declaration(root: &Path) -> Result<Declared, Failure> {
 
 /// Where a region is, and which one Cloudflare's placement has for it.
 fn region(places: &RegionPlaces, text: &str) -> Result<site::Located, String> {
-    let region: Region = text.parse()?;
+    let region: Region = text.parse().map_err(|fault: Misnamed| fault.to_string())?;
     let placement = places.placement(&region).ok_or_else(|| {
         let like: Vec<String> = places
             .like(&region)

@@ -53,7 +53,7 @@ impl Tiers {
         if tiers.is_empty() && is.is_none() {
             return Ok(None);
         }
-        let places = RegionPlaces::packed()?;
+        let places = RegionPlaces::packed().map_err(|fault| fault.to_string())?;
         let keys = match env.secret(KEYS) {
             Ok(text) => Keys::parse(&text.to_string()).map_err(|fault| format!("{KEYS}: {fault}")),
             Err(_) => Err(format!(
