@@ -22,6 +22,9 @@ pub struct Wanted<'a> {
     pub custom: Option<&'a str>,
     /// What is known of each of the host's origins.
     pub evidence: &'a [Evidence],
+    /// The tiers' places that are best for all origins together, if there are several: that of the least
+    /// sum of times, and the next one in another metropolitan area.
+    pub pool: Option<(&'a Place, Option<&'a Place>)>,
     /// The continent of whoever asks, as in `request.cf`: EU, AS, ...
     pub continent: Option<&'a str>,
     /// The hash of the answer's key ([`rendezvous::hash_of`]).
@@ -125,14 +128,14 @@ pub fn choose<'f>(
     let Some(because) = because(&targets, wanted.evidence.len()) else {
         return several(fleet, wanted);
     };
-    let cost = |upper: &Upper| targets.iter().map(|target| cost(upper, target.place)).sum();
-    let primary = fleet.best(None, cost)?;
-    let by_vote = match targets.as_slice() {
-        [only] => only
-            .fallback
-            .and_then(|place| fleet.best(None, |upper| self::cost(upper, place))),
-        _ => None,
+    let (place, second) = match (wanted.pool, targets.first()) {
+        (Some(pool), _) if wanted.evidence.len() > 1 => pool,
+        (_, Some(target)) => (target.place, target.fallback),
+        _ => return several(fleet, wanted),
     };
+    let cost = |upper: &Upper| cost(upper, place);
+    let primary = fleet.best(None, cost)?;
+    let by_vote = second.and_then(|place| fleet.best(None, |upper| self::cost(upper, place)));
     let fallback = by_vote.filter(|fallback| fallback.is_apart_from(primary));
     let fallback = fallback.or_else(|| fleet.best(Some(primary), cost));
     Some(Choice {

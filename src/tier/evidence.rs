@@ -1,6 +1,8 @@
 //! What is known of an origin, gathered for one choice.
 
 use crate::atlas::cloud::Region;
+use crate::atlas::findings::Source;
+use crate::atlas::knowledge::Knowledge;
 use crate::atlas::origin_name::OriginName;
 use crate::time::{Instant, Span};
 
@@ -91,6 +93,32 @@ impl Located {
 }
 
 impl Evidence {
+    /// All that is known of an origin.
+    pub fn of(origin: &OriginName, knowledge: &Knowledge) -> Self {
+        let located = |region: &Region, since| Located {
+            region: region.clone(),
+            voted: voted(region, knowledge),
+            since,
+        };
+        let hint = knowledge.hints.get(origin);
+        let measured = knowledge.measured(origin).map(|winner| Measured {
+            place: winner.place.to_owned(),
+            fallback: winner.fallback.map(str::to_owned),
+            rtt_ms: winner.rtt_ms,
+            change: Some(Change {
+                at: winner.since,
+                before: winner.before.map(str::to_owned),
+            }),
+        });
+        Self {
+            origin: origin.clone(),
+            hint: hint.map(|hint| located(&hint.region, Some(hint.modified))),
+            anycast: knowledge.is_anycast(origin),
+            measured,
+            prefix: knowledge.region(origin).map(|region| located(region, None)),
+        }
+    }
+
     /// That of an origin of which nothing is known.
     pub const fn none(origin: OriginName) -> Self {
         Self {
@@ -135,6 +163,17 @@ impl Evidence {
             ..self.clone()
         })
     }
+}
+
+fn voted(region: &Region, knowledge: &Knowledge) -> Option<Voted> {
+    let tiers = knowledge.tiers_of(region)?;
+    let before = tiers.before;
+    Some(Voted {
+        primary: tiers.pair.primary,
+        fallback: tiers.pair.fallback,
+        measured: tiers.source == Source::Measured,
+        change: tiers.since.map(|at| Change { at, before }),
+    })
 }
 
 fn is_recent(at: Instant, now: Instant) -> bool {

@@ -161,6 +161,13 @@ extern "C" {
     ) -> Result<Response, JsValue>;
 }
 
+#[wasm_bindgen(module = "/src/worker/knowledge.js")]
+extern "C" {
+    /// What is published of the atlas: a promise of three values; see there.
+    #[wasm_bindgen(js_name = readKnowledge)]
+    pub(super) fn read_knowledge(namespace: &JsValue, ranges: bool) -> Promise;
+}
+
 #[wasm_bindgen(module = "/src/worker/tier_call.js")]
 extern "C" {
     /// The stub of the object of this name, which is made near the hint if it is new.

@@ -18,6 +18,7 @@ mod forward;
 mod governed;
 mod headers;
 mod isolate;
+mod knowledge;
 mod lease_object;
 mod leasing;
 mod log;

@@ -13,16 +13,15 @@ use worker::{Context, Env};
 
 use super::cache::{self, Cache};
 use super::isolate::Lasting;
+use super::knowledge::Known;
 use super::leasing::Leasing;
 use super::upstream::Upstream;
 use super::{answer, binding, clock, forward};
 use crate::atlas::region_places::RegionPlaces;
 use crate::gate::keys::Keys;
 use crate::packed;
-use crate::site::cached_host::CachedHost;
 use crate::site::tier::Transport;
 use crate::tier::breaker::Breakers;
-use crate::tier::evidence::Evidence;
 use crate::tier::fleet::{Fleet, Upper};
 use crate::tier::marker::{self, Hop, Marker};
 use crate::tier::rendezvous;
@@ -39,7 +38,7 @@ pub(super) struct Tiers {
     /// The keys of markers, or what is wrong with the secret.
     pub(super) keys: Result<Keys, String>,
     pub(super) fleet: Fleet,
-    pub(super) places: RegionPlaces,
+    pub(super) known: Known,
     pub(super) breakers: RefCell<Breakers>,
     /// The tier that this Worker is.
     is: Option<String>,
@@ -54,6 +53,9 @@ impl Tiers {
             return Ok(None);
         }
         let places = RegionPlaces::packed().map_err(|fault| fault.to_string())?;
+        let hosts = packed::cached_hosts().map_err(|error| format!("packed hosts: {error}"))?;
+        let mut origins = hosts.iter().flat_map(|host| &host.origins);
+        let wants_ranges = origins.any(|origin| origin.address().is_some());
         let keys = match env.secret(KEYS) {
             Ok(text) => Keys::parse(&text.to_string()).map_err(|fault| format!("{KEYS}: {fault}")),
             Err(_) => Err(format!(
@@ -64,7 +66,7 @@ impl Tiers {
             env: env.clone(),
             keys,
             fleet: Fleet::new(tiers, &places),
-            places,
+            known: Known::nothing(places, wants_ranges),
             breakers: RefCell::default(),
             is,
         }))
@@ -165,11 +167,6 @@ impl Tiers {
             Ok(response) => response,
             Err(_) => said(502, Said::OriginFailed),
         }
-    }
-
-    /// What is known of a host's origins.
-    pub(super) fn evidence(&self, host: &CachedHost) -> Vec<Evidence> {
-        host.origins.iter().cloned().map(Evidence::none).collect()
     }
 
     /// The target of a call to a tier, for the key of this hash.

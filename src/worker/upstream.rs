@@ -18,6 +18,7 @@ use crate::log::{Entry, clean};
 use crate::site::cached_host::CachedHost;
 use crate::tier::budget::{self, Budget};
 use crate::tier::choice::{self, Wanted};
+use crate::tier::evidence::Evidence;
 use crate::tier::fleet::Upper;
 use crate::tier::marker::{self, Hop, Marker};
 use crate::tier::rendezvous;
@@ -115,7 +116,7 @@ enum Failure {
 impl Tiers {
     /// Asks an upper tier, and whoever is left when that fails.
     async fn ask(
-        &self,
+        &'static self,
         isolate: &Isolate,
         host: &CachedHost,
         request: Request,
@@ -127,20 +128,26 @@ impl Tiers {
             return Ok(Answered::of(response));
         };
         let continent = headers::continent(&request);
-        let evidence = self.evidence(host);
+        let knowledge = self.known.get(&self.env).await;
+        let of = |origin| Evidence::of(origin, &knowledge);
+        let evidence: Vec<Evidence> = host.origins.iter().map(of).collect();
+        let members: Vec<_> = host.origins.iter().map(|origin| (origin, 1.0)).collect();
+        let tiers = self.fleet.all().map(|upper| &upper.place);
+        let pool = (members.len() > 1).then(|| knowledge.pool(&members, tiers));
         let wanted = Wanted {
             custom: host.tier.as_deref(),
             evidence: &evidence,
+            pool: pool.flatten().map(|best| (best.primary, best.fallback)),
             continent: continent.as_deref(),
             key: rendezvous::hash_of(&request.url()),
         };
-        let choice = choice::choose(&self.fleet, &self.places, &wanted);
+        let choice = choice::choose(&self.fleet, &knowledge.places, &wanted);
         let because = choice.as_ref().map(|choice| choice.because.to_string());
         let because = because.unwrap_or_default();
         let mut failed = String::new();
         if let Some(choice) = choice {
             let primary = choice.primary;
-            let before = choice::before(&self.fleet, &self.places, &wanted, primary, begin);
+            let before = choice::before(&self.fleet, &knowledge.places, &wanted, primary, begin);
             for upper in [Some(primary), choice.fallback].into_iter().flatten() {
                 if !self
                     .breakers

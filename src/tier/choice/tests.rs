@@ -58,6 +58,7 @@ fn wanted(evidence: &[Evidence]) -> Wanted<'_> {
     Wanted {
         custom: None,
         evidence,
+        pool: None,
         continent: Some("AS"),
         key: 7,
     }
@@ -153,18 +154,19 @@ fn a_pool_has_the_one_tier_that_is_nearest_to_all_its_members() {
         one.hint = Some(located(region));
         one
     };
-    let pool = [
-        at("aws:eu-west-2"),
-        at("aws:eu-central-1"),
-        at("aws:eu-central-1"),
-        unknown(),
-    ];
-    let (primary, fallback, because) = chosen(&pool);
+    let pool = [at("aws:eu-west-2"), at("aws:eu-central-1"), unknown()];
+    let places = places();
+    let place = |code| places.place(code).unwrap();
+    let wanted = Wanted {
+        pool: Some((place("fra"), Some(place("lhr")))),
+        ..wanted(&pool)
+    };
+    let (primary, fallback, because) = names(&fleet(), &wanted);
     assert_eq!(
         (primary.as_str(), fallback.as_deref()),
         ("fra", Some("lhr"))
     );
-    assert_eq!(because, "pool, 3 of 4 located");
+    assert_eq!(because, "pool, 2 of 3 located");
 }
 
 #[test]
@@ -264,7 +266,7 @@ proptest! {
         one.measured = place.map(measured);
         one.anycast = anycast;
         let evidence = [one];
-        let wanted = Wanted { custom: None, evidence: &evidence, continent: Some(continent), key };
+        let wanted = Wanted { custom: None, evidence: &evidence, pool: None, continent: Some(continent), key };
         let places = places();
         let choice = choose(&fleet, &places, &wanted).unwrap();
         let others = fleet.all().any(|upper| upper.is_apart_from(choice.primary));
