@@ -8,6 +8,7 @@ pub mod breaker;
 pub mod budget;
 pub mod choice;
 pub mod evidence;
+pub mod explain;
 pub mod fleet;
 pub mod lease;
 pub mod marker;
