@@ -7,6 +7,7 @@
 pub mod breaker;
 pub mod budget;
 pub mod choice;
+pub mod environments;
 pub mod evidence;
 pub mod explain;
 pub mod fleet;

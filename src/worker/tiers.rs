@@ -16,8 +16,9 @@ use super::isolate::Lasting;
 use super::knowledge::Known;
 use super::leasing::Leasing;
 use super::upstream::Upstream;
-use super::{answer, binding, clock, forward};
+use super::{answer, binding, clock, configuration, forward};
 use crate::atlas::region_places::RegionPlaces;
+use crate::control::currency::Due;
 use crate::gate::keys::Keys;
 use crate::packed;
 use crate::site::tier::Transport;
@@ -135,6 +136,15 @@ impl Tiers {
         };
         if hop == Hop::Ping {
             return said(204, Said::Here);
+        }
+        // A tier hears of purges as every isolate does.
+        if let Some(configured) = &lasting.configured {
+            match configured.start(clock::now()) {
+                Due::Not => {}
+                Due::Behind => configuration::look_behind(lasting, &self.env, &ctx),
+                Due::Before => configuration::look_before(lasting, &self.env, &ctx).await,
+                Due::Along => configuration::look_along(lasting).await,
+            }
         }
         let isolate = lasting.current();
         let Some((index, host)) = isolate.cached_host(&url) else {
