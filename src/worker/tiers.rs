@@ -17,12 +17,15 @@ use super::knowledge::Known;
 use super::leasing::Leasing;
 use super::upstream::Upstream;
 use super::{answer, binding, clock, configuration, forward};
+use crate::atlas::knowledge::Knowledge;
 use crate::atlas::region_places::RegionPlaces;
+use crate::control::api::{self, TierCall};
 use crate::control::currency::Due;
 use crate::gate::keys::Keys;
 use crate::packed;
 use crate::site::tier::Transport;
 use crate::tier::breaker::Breakers;
+use crate::tier::explain;
 use crate::tier::fleet::{Fleet, Upper};
 use crate::tier::marker::{self, Hop, Marker};
 use crate::tier::rendezvous;
@@ -206,4 +209,23 @@ fn said(status: u16, said: Said) -> Response {
         said.as_str()
     );
     binding::respond(status, &head, None, None).unwrap_or_else(|_| answer::failed())
+}
+
+/// Answers a question about tiers by what this isolate knows.
+pub(super) async fn explain(question: &TierCall, env: &Env) -> api::Answer {
+    let TierCall::Explain(origin) = question;
+    let Ok(lasting) = Lasting::get(env) else {
+        return api::Answer::unavailable();
+    };
+    let hosts = lasting.cached_hosts();
+    match lasting.tiers() {
+        Some(tiers) => {
+            let knowledge = tiers.known.get(&tiers.env).await;
+            api::explained(&explain::explain(origin, hosts, &tiers.fleet, &knowledge))
+        }
+        None => {
+            let (fleet, knowledge) = (Fleet::default(), Knowledge::default());
+            api::explained(&explain::explain(origin, hosts, &fleet, &knowledge))
+        }
+    }
 }

@@ -234,6 +234,13 @@ const CALLS: &[(&str, &str, &str, Option<&str>, &str)] = &[
         "Text",
     ),
     (
+        "/zones/{zone}/anteroom/tiers/explain",
+        "get",
+        "explain_tiers",
+        None,
+        "Explanation",
+    ),
+    (
         "/anteroom/openapi.json",
         "get",
         "get_openapi",
@@ -305,6 +312,11 @@ fn call(path: &str, name: &str, body: Option<&str>, result: &str) -> Value {
             { "name": "page", "in": "query", "schema": { "type": "integer", "minimum": 1, "default": 1, "maximum": 4_294_967_295_u32 } },
             { "name": "per_page", "in": "query", "schema": { "type": "integer", "minimum": 5, "maximum": 1000, "multipleOf": 5, "default": 25 } },
         ]);
+    }
+    if result == "Explanation" {
+        let text = json!({ "type": "string", "minLength": 1, "maxLength": 253 });
+        call["parameters"] =
+            json!([{ "name": "origin", "in": "query", "required": true, "schema": text }]);
     }
     if result == "Series" {
         let time = json!({ "type": "string", "format": "date-time" });
@@ -489,6 +501,19 @@ fn schemas() -> Value {
         ),
         ("Deleted", all(json!({ "id": text }))),
         ("Purge", purge(&text)),
+        (
+            "Explanation",
+            all(json!({
+                "origin": text, "verdict": text, "text": text,
+                "evidence": { "type": "array", "items": text },
+                "advice": { "type": "array", "items": text },
+                "choices": { "type": "array", "items": all(json!({
+                    "host": text, "text": text,
+                    "primary": { "type": ["string", "null"] },
+                    "fallback": { "type": ["string", "null"] },
+                })) },
+            })),
+        ),
         (
             "Status",
             all(json!({

@@ -23,6 +23,7 @@ pub(super) enum Route<'a> {
     Place(&'a str, TicketNumber),
     Series(&'a str),
     Metrics,
+    ExplainTiers,
     Audit,
     Export,
     Keys,
@@ -59,6 +60,7 @@ impl<'a> Route<'a> {
             ("zones", ["anteroom", "export"]) => Export,
             ("zones", ["anteroom", "keys"]) => Keys,
             ("zones", ["anteroom", "metrics"]) => Metrics,
+            ("zones", ["anteroom", "tiers", "explain"]) => ExplainTiers,
             ("zones", ["purge_cache"]) => Purge(known.copied().unwrap_or_default()),
             ("zones", ["waiting_rooms"]) => ZoneRooms,
             ("zones", ["waiting_rooms", "settings"]) => Settings,
@@ -96,7 +98,7 @@ impl<'a> Route<'a> {
             Rule(..) => &["PATCH", "DELETE"],
             Session(..) => &["DELETE"],
             AccountRooms | Status(_) | Series(_) | Details(..) | Place(..) | Audit | Export
-            | Keys | Metrics | OpenApi => &["GET"],
+            | ExplainTiers | Keys | Metrics | OpenApi => &["GET"],
         }
     }
 }
