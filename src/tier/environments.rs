@@ -6,7 +6,11 @@ use toml::{Table, Value};
 use crate::site::tier::{Tier, Transport};
 
 /// The objects of the Worker in front that a tier calls.
-const OBJECTS: [(&str, &str); 2] = [("LEASE", "Lease"), ("CONTROL", "Control")];
+const OBJECTS: [(&str, &str); 3] = [
+    ("LEASE", "Lease"),
+    ("TALLY", "Tally"),
+    ("CONTROL", "Control"),
+];
 
 /// The placed tiers: each with its region and the service binding that leads to it.
 fn placed(tiers: &[Tier]) -> impl Iterator<Item = (&Tier, &str, &str)> {
@@ -222,6 +226,6 @@ mod tests {
         let one = &tiers()[..1];
         let left = faults(&wrangler().parse().unwrap(), one);
         assert_eq!(left, ["env.tier-gru is of no tier in rooms.toml"]);
-        assert_eq!(faults(&Table::new(), one).len(), 8);
+        assert_eq!(faults(&Table::new(), one).len(), 10);
     }
 }

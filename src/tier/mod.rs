@@ -15,3 +15,4 @@ pub mod lease;
 pub mod marker;
 pub mod rendezvous;
 pub mod said;
+pub mod tally;

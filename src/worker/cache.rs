@@ -32,6 +32,7 @@ use crate::site::cached_host::CachedHost;
 use crate::tier::lease::Outcome;
 use crate::tier::marker;
 use crate::tier::said::Said;
+use crate::tier::tally;
 use crate::time::Instant;
 
 /// The cache's side of one request.
@@ -95,6 +96,10 @@ impl Cache {
     /// Upstream gives none, and nothing stored may take its place.
     pub(super) async fn fetch(&self, request: Request, ctx: &Context) -> Result<Response, JsValue> {
         self.count(|counts| counts.requests += 1);
+        self.tally(|counts| counts.requests += 1);
+        if let Some(tiers) = self.isolate.all_tiers() {
+            tiers.tell(ctx);
+        }
         let url = request.url();
         let (path, _) = target(&url);
         let fields = Fields::parse(&binding::all_fields(&request)?);
@@ -111,6 +116,13 @@ impl Cache {
             request,
         };
         exchange.answer(ctx).await
+    }
+
+    /// Counts what a data centre does, where there are upper tiers.
+    fn tally(&self, note: impl FnOnce(&mut tally::Counts)) {
+        if let Upstream::Tiers(tiers, host) = &self.upstream {
+            tiers.count(&host.host, note);
+        }
     }
 
     fn count(&self, note: impl FnOnce(&mut Counts)) {
@@ -236,6 +248,7 @@ impl Exchange<'_> {
     /// Serves what is stored, without asking anybody.
     async fn hit(&self, found: Found, now: Instant) -> Result<Response, JsValue> {
         let is_stale = !found.entry.is_fresh(now);
+        self.cache.tally(|counts| counts.hits += 1);
         self.cache.count(|counts| {
             counts.hits += 1;
             counts.stale += u64::from(is_stale);

@@ -83,3 +83,4 @@ export const Relay = object("Relay");
 export const Control = object("Control");
 export const Tier = object("Tier");
 export const Lease = object("Lease");
+export const Tally = object("Tally");

@@ -216,6 +216,11 @@ impl Isolate {
         self.lasting.cached.as_ref()?.find(host_of(url))
     }
 
+    /// The upper tiers of the deployment, if it has any.
+    pub(super) fn all_tiers(&self) -> Option<&'static Tiers> {
+        self.lasting.tiers.as_ref()
+    }
+
     /// The upper tiers that this Worker asks, if it asks any.
     pub(super) fn tiers(&self) -> Option<&'static Tiers> {
         self.lasting.tiers.as_ref().filter(|tiers| tiers.asks())

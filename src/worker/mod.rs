@@ -34,6 +34,7 @@ mod reserve;
 mod room_figures;
 mod room_object;
 mod rules;
+mod tally_object;
 mod tier_object;
 mod tiers;
 mod upstream;

@@ -3,8 +3,9 @@
 //! A Worker with the variable `ANTEROOM_TIER` is the upper tier of that name and nothing else. It, and
 //! every object that is one, answers those who show a marker ([`crate::tier::marker`]) and nobody else.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::future_to_promise;
@@ -16,7 +17,7 @@ use super::isolate::Lasting;
 use super::knowledge::Known;
 use super::leasing::Leasing;
 use super::upstream::Upstream;
-use super::{answer, binding, clock, configuration, forward};
+use super::{answer, binding, call, clock, configuration, forward};
 use crate::atlas::knowledge::Knowledge;
 use crate::atlas::region_places::RegionPlaces;
 use crate::control::api::{self, TierCall};
@@ -30,11 +31,16 @@ use crate::tier::fleet::{Fleet, Upper};
 use crate::tier::marker::{self, Hop, Marker};
 use crate::tier::rendezvous;
 use crate::tier::said::Said;
+use crate::tier::tally::{Counts, Message, TOLD_EVERY, Tally};
+use crate::time::Instant;
 
 /// The secret with the keys of markers.
 const KEYS: &str = "ANTEROOM_TIER_KEYS";
 /// The variable with the name of the tier that a Worker is.
 const TIER: &str = "ANTEROOM_TIER";
+
+/// The object that keeps the sum has so long.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What lasts as long as the isolate does, of a deployment that has upper tiers.
 pub(super) struct Tiers {
@@ -44,6 +50,8 @@ pub(super) struct Tiers {
     pub(super) fleet: Fleet,
     pub(super) known: Known,
     pub(super) breakers: RefCell<Breakers>,
+    tally: RefCell<Tally>,
+    told: Cell<Instant>,
     /// The tier that this Worker is.
     is: Option<String>,
 }
@@ -72,6 +80,8 @@ impl Tiers {
             fleet: Fleet::new(tiers, &places),
             known: Known::nothing(places, wants_ranges),
             breakers: RefCell::default(),
+            tally: RefCell::default(),
+            told: Cell::default(),
             is,
         }))
     }
@@ -79,6 +89,27 @@ impl Tiers {
     /// Whether this Worker is in front of visitors, and so asks tiers.
     pub(super) fn asks(&self) -> bool {
         self.is.is_none()
+    }
+
+    /// Counts something of a host's.
+    pub(super) fn count(&self, host: &str, note: impl FnOnce(&mut Counts)) {
+        if let Ok(mut tally) = self.tally.try_borrow_mut() {
+            note(tally.of(host));
+        }
+    }
+
+    /// Tells behind the answer what was counted, if it is time.
+    pub(super) fn tell(&'static self, ctx: &Context) {
+        let now = clock::now();
+        if now < self.told.get() + TOLD_EVERY || self.tally.borrow().is_empty() {
+            return;
+        }
+        self.told.set(now);
+        ctx.wait_until(async move {
+            let told = Message::Add(self.tally.take());
+            // Without an answer it may have been heard all the same: sums are rather low than high.
+            let _ = call::tally(&self.env, &told, PATIENCE).await;
+        });
     }
 
     /// Answers what comes from another part of this system; none if it is a visitor's request.
@@ -158,6 +189,7 @@ impl Tiers {
             Hop::Stored => Upstream::Nobody,
             _ => Upstream::OriginOf {
                 tiers: self,
+                host,
                 tier: name.as_str().into(),
                 before: before.map(Into::into),
             },
@@ -213,11 +245,19 @@ fn said(status: u16, said: Said) -> Response {
 
 /// Answers a question about tiers by what this isolate knows.
 pub(super) async fn explain(question: &TierCall, env: &Env) -> api::Answer {
-    let TierCall::Explain(origin) = question;
     let Ok(lasting) = Lasting::get(env) else {
         return api::Answer::unavailable();
     };
     let hosts = lasting.cached_hosts();
+    let origin = match question {
+        TierCall::Explain(origin) => origin,
+        TierCall::Counts => {
+            return match call::tally(env, &Message::Read, PATIENCE).await {
+                Ok(tally) => api::counted(&tally, hosts),
+                Err(_) => api::Answer::unavailable(),
+            };
+        }
+    };
     match lasting.tiers() {
         Some(tiers) => {
             let knowledge = tiers.known.get(&tiers.env).await;

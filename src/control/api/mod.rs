@@ -28,7 +28,7 @@ pub use self::preview::PreviewQuery;
 pub use self::room_call::{Ask, MetricsCall, RoomCall, Sent};
 use self::rooms::Update;
 use self::route::Route;
-pub use self::tiers::{TierCall, explained};
+pub use self::tiers::{TierCall, counted, explained};
 use super::access::{Access, Actor, Scope};
 use super::compile::Surroundings;
 use super::configuration::{Configuration, Declared};
@@ -217,7 +217,9 @@ fn perform(
         (Route::Audit, _) => listed(zone::audit(configuration)),
         (Route::Export, _) => Ok(zone::export(configuration)),
         (Route::Keys, _) => Ok(zone::keys(moment.keys)),
-        (Route::ExplainTiers, _) => Err(Refusal::new(404, 7000, "only an edge answers this")),
+        (Route::ExplainTiers | Route::CountTiers, _) => {
+            Err(Refusal::new(404, 7000, "only an edge answers this"))
+        }
         (Route::Purge(zone), _) => purge::purge(configuration, call, zone, &object()?),
         (Route::OpenApi, _) => return Ok(Outcome::Answer(zone::openapi())),
         (Route::Preview, _) => return keep_preview(call, access, request, object()?),

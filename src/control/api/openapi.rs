@@ -234,6 +234,13 @@ const CALLS: &[(&str, &str, &str, Option<&str>, &str)] = &[
         "Text",
     ),
     (
+        "/zones/{zone}/anteroom/tiers/counts",
+        "get",
+        "count_tiers",
+        None,
+        "Tally",
+    ),
+    (
         "/zones/{zone}/anteroom/tiers/explain",
         "get",
         "explain_tiers",
@@ -501,6 +508,21 @@ fn schemas() -> Value {
         ),
         ("Deleted", all(json!({ "id": text }))),
         ("Purge", purge(&text)),
+        (
+            "Tally",
+            all(json!({
+                "since": { "type": ["string", "null"], "format": "date-time" },
+                "hosts": { "type": "array", "items": all(json!({
+                    "host": text, "origins": { "type": "array", "items": text },
+                    "counts": all(json!({
+                        "requests": count, "hits": count, "fallbacks": count, "origin": count,
+                        "tiers": { "type": "object", "additionalProperties": all(json!({
+                            "requests": count, "hits": count, "collapsed": count, "failed": count,
+                        })) },
+                    })),
+                })) },
+            })),
+        ),
         (
             "Explanation",
             all(json!({

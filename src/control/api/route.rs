@@ -24,6 +24,7 @@ pub(super) enum Route<'a> {
     Series(&'a str),
     Metrics,
     ExplainTiers,
+    CountTiers,
     Audit,
     Export,
     Keys,
@@ -61,6 +62,7 @@ impl<'a> Route<'a> {
             ("zones", ["anteroom", "keys"]) => Keys,
             ("zones", ["anteroom", "metrics"]) => Metrics,
             ("zones", ["anteroom", "tiers", "explain"]) => ExplainTiers,
+            ("zones", ["anteroom", "tiers", "counts"]) => CountTiers,
             ("zones", ["purge_cache"]) => Purge(known.copied().unwrap_or_default()),
             ("zones", ["waiting_rooms"]) => ZoneRooms,
             ("zones", ["waiting_rooms", "settings"]) => Settings,
@@ -98,7 +100,7 @@ impl<'a> Route<'a> {
             Rule(..) => &["PATCH", "DELETE"],
             Session(..) => &["DELETE"],
             AccountRooms | Status(_) | Series(_) | Details(..) | Place(..) | Audit | Export
-            | ExplainTiers | Keys | Metrics | OpenApi => &["GET"],
+            | CountTiers | ExplainTiers | Keys | Metrics | OpenApi => &["GET"],
         }
     }
 }

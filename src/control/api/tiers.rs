@@ -6,15 +6,19 @@ use serde_json::{Value, json};
 use super::envelope::{Answer, Refusal, Success};
 use super::query::pairs;
 use super::route::Route;
-use super::{Access, Request};
+use super::{Access, Request, stamp};
 use crate::atlas::origin_name::OriginName;
+use crate::site::cached_host::CachedHost;
 use crate::tier::explain::Explanation;
+use crate::tier::tally::Tally;
 
 /// A question.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum TierCall {
     /// Why this origin has the tiers that it has.
     Explain(OriginName),
+    /// What was counted.
+    Counts,
 }
 
 impl Access {
@@ -27,6 +31,7 @@ impl Access {
         let path = self.below_prefix(&request.path)?;
         match Route::find(path, self) {
             Ok(Route::ExplainTiers) => Some(explain(&request.query).map_err(Refusal::answer)),
+            Ok(Route::CountTiers) => Some(Ok(TierCall::Counts)),
             _ => None,
         }
     }
@@ -47,6 +52,16 @@ pub fn explained(explanation: &Explanation) -> Answer {
         result.insert("text".into(), json!(explanation.text()));
     }
     Success::of(result).answer()
+}
+
+/// The sums, with the origins of each host.
+pub fn counted<'a>(tally: &Tally, hosts: impl Iterator<Item = &'a CachedHost>) -> Answer {
+    let hosts = hosts.map(|host| {
+        let counts = tally.hosts.get(&host.host).cloned().unwrap_or_default();
+        json!({ "host": host.host, "origins": host.origins, "counts": counts })
+    });
+    let since = tally.since.map(stamp);
+    Success::of(json!({ "since": since, "hosts": hosts.collect::<Vec<_>>() })).answer()
 }
 
 #[cfg(test)]
