@@ -6,6 +6,7 @@
 
 pub mod anycast;
 pub mod cloud;
+pub mod files;
 pub mod findings;
 pub mod hints;
 pub mod hints_csv;
