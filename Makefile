@@ -1,7 +1,7 @@
 # The commands of a day. Each sets up what it needs, so any of them may be the first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev build test test-all model crowd load chaos export bench deploy-check fmt clean
+.PHONY: help setup dev build test test-all model cache-tests crowd load chaos export bench deploy-check fmt clean
 
 NODE := node_modules/.bin/node
 
@@ -22,6 +22,9 @@ test: ## Everything that is checked before a change is merged
 
 model: ## Explore the model of the queue further than the tests do
 	@cargo test --profile model --test model -- --include-ignored --nocapture --test-threads=1
+
+cache-tests: ## The public suite of tests for HTTP caches, beside what it publishes of others
+	@scripts/cache-tests.sh $(ARGS)
 
 test-all: ## The same, and what takes longer: chaos, a crowd, the release before, settings that change
 	@scripts/test.sh --all

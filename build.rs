@@ -4,6 +4,12 @@ use std::path::{Path, PathBuf};
 use std::{env, error, fs, process};
 
 #[allow(dead_code, unreachable_pub)]
+#[path = "src/atlas"]
+mod atlas {
+    pub mod origin_name;
+}
+
+#[allow(dead_code, unreachable_pub)]
 #[path = "src/page"]
 mod page {
     pub mod names;
@@ -22,6 +28,8 @@ mod rules;
 mod site;
 
 use serde_json::Value;
+use site::cached_host::CachedHost;
+use site::fault::Faults;
 use site::room::Site;
 
 /// A fault, for the operator to read.
@@ -37,13 +45,18 @@ fn main() {
 }
 
 fn pack() -> Result<(), Failure> {
+    println!("cargo::rerun-if-changed=src/atlas/origin_name.rs");
     println!("cargo::rerun-if-changed=src/page");
     println!("cargo::rerun-if-changed=src/rules");
     println!("cargo::rerun-if-changed=src/site");
     println!("cargo::rerun-if-changed=templates");
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let (declaration, site) = read_site(&root)?;
+    let Declared {
+        declaration,
+        site,
+        cached_hosts,
+    } = read_declaration(&root)?;
     check_templates(&root, &site)?;
     fs::write(out.join("page.rs"), pack_page(&root)?)?;
     fs::write(out.join("declaration.json"), declaration.to_string())?;
@@ -52,19 +65,35 @@ fn pack() -> Result<(), Failure> {
         serde_json::from_str(&fs::read_to_string(root.join("docs/openapi.json"))?)?;
     fs::write(out.join("openapi.json"), openapi.to_string())?;
     fs::write(out.join("site.json"), serde_json::to_string(&site)?)?;
+    let cached_hosts = serde_json::to_string(&cached_hosts)?;
+    fs::write(out.join("cached_hosts.json"), cached_hosts)?;
     fs::write(out.join("templates.rs"), page_sources(&root, &site)?)?;
     Ok(())
 }
 
-/// Reads and checks the rooms: `rooms.toml`, or the file that `ANTEROOM_ROOMS` names. Gives them as they
-/// are declared too, with international names in punycode: the Worker has no tables for those.
-fn read_site(root: &Path) -> Result<(Value, Site), Failure> {
+/// What the operator declared.
+struct Declared {
+    /// The rooms as they are declared, with international names in punycode: the Worker has no tables for
+    /// those.
+    declaration: Value,
+    /// The rooms, checked.
+    site: Site,
+    /// The cached hosts, checked. The API does not change them, so they are not part of the declaration
+    /// that it compares.
+    cached_hosts: Vec<CachedHost>,
+}
+
+/// Reads and checks what is declared: `rooms.toml`, or the file that `ANTEROOM_ROOMS` names.
+fn read_declaration(root: &Path) -> Result<Declared, Failure> {
     println!("cargo::rerun-if-env-changed=ANTEROOM_ROOMS");
     let file = root.join(env::var_os("ANTEROOM_ROOMS").unwrap_or_else(|| "rooms.toml".into()));
     println!("cargo::rerun-if-changed={}", file.display());
     let named = |fault: &dyn error::Error| format!("{}: {fault}", file.display());
     let text = fs::read_to_string(&file).map_err(|fault| named(&fault))?;
-    let mut declaration = toml::from_str(&text).map_err(|fault| named(&fault))?;
+    let mut declaration: Value = toml::from_str(&text).map_err(|fault| named(&fault))?;
+    let cached_hosts = declaration
+        .as_object_mut()
+        .and_then(|whole| whole.remove("cached_hosts"));
     let languages = languages(root);
     let to_ascii = |name: &str| idna::domain_to_ascii(name).ok();
     let is_public_suffix = |name: &str| psl::suffix_str(name) == Some(name);
@@ -76,10 +105,15 @@ fn read_site(root: &Path) -> Result<(Value, Site), Failure> {
         names,
         languages: &languages,
     };
-    let site = site::validate(&declaration, context)
-        .map_err(|faults| format!("{} has faults:\n{faults}", file.display()))?;
+    let faulty = |faults: Faults| format!("{} has faults:\n{faults}", file.display());
+    let site = site::validate(&declaration, context).map_err(faulty)?;
+    let cached_hosts = site::cached_hosts(cached_hosts.as_ref(), names).map_err(faulty)?;
     names_in_punycode(&mut declaration);
-    Ok((declaration, site))
+    Ok(Declared {
+        declaration,
+        site,
+        cached_hosts,
+    })
 }
 
 /// Writes every `host` and every origin with ASCII letters alone.

@@ -66,6 +66,18 @@ const behind = (count) => ({
   },
 });
 
+/** The origin's answer, and what `Cache-Status` says of it. */
+const cache = (said) => (answer) => {
+  fromOrigin(answer);
+  assert.match(answer.header("cache-status") ?? "", said);
+};
+
+/** Asks once and gives the cache time to store the answer: if it were too short, the check would say so. */
+async function filled(known, { port }, host) {
+  await request({ port, host });
+  await sleep(250);
+}
+
 /** Makes a row of which each request is another visitor's, from numbers that are counted up. */
 const each = (make) => {
   let next = 1;
@@ -166,6 +178,11 @@ export const ROWS = [
     check: passes,
     forwarded: (headers) => assert.ok(headers.has("anteroom-assertion")),
   },
+  { name: "cache_hit", worker: "asserting", host: "fresh.test", ready: filled, check: cache(/;hit/) },
+  // Nothing is found, and the origin's answer is not stored.
+  { name: "cache_miss", worker: "asserting", host: "unstored.test", check: cache(/fwd=uri-miss/) },
+  // What is found is stale, and the origin's answer is stored in its place: each time.
+  { name: "cache_store", worker: "asserting", host: "stale.test", ready: filled, check: cache(/fwd=stale.*;stored/) },
 ];
 
 /** What the origin of a row gets to see of a request's headers. */
@@ -179,7 +196,7 @@ async function seenByOrigin(row, { port }, headers) {
  */
 export async function prepare(row, server, known, count) {
   const headers = [...(row.headers ?? [])];
-  await row.ready?.(known);
+  await row.ready?.(known, server, row.host);
   const cookies = row.cookies?.(known, count);
   if (row.cookie) headers.push(["Cookie", await row.cookie(server, row.host)]);
   const one = cookies ? [...headers, ["Cookie", cookies.pop()]] : headers;

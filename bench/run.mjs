@@ -191,7 +191,7 @@ async function main() {
   const servers = {
     plain,
     anteroom: await serve({ worker, origin: address, objects, bindings: { ANTEROOM_ORIGIN_KEYS: undefined } }),
-    asserting: await serve({ worker: asserting, origin: address, objects }),
+    asserting: await serve({ worker: asserting, origin: address, objects, cache: join(ROOT, "bench/cache.mjs") }),
   };
 
   const results = await measure(servers);

@@ -41,7 +41,15 @@ const direct :Workerd.Worker = (
 );
 `;
 
-function configure({ modules, bindings, objects, storage, origin, counts }) {
+/** The Worker of cache.mjs as the runtime's cache. */
+const CACHE = `
+const cache :Workerd.Worker = (
+  modules = [(name = "cache.mjs", esModule = embed "cache.mjs")],
+  compatibilityDate = ${quote(COMPATIBILITY_DATE)},
+);
+`;
+
+function configure({ modules, bindings, objects, storage, origin, counts, cache }) {
   const module = (name) =>
     `(name = ${quote(name)}, ${name.endsWith(".wasm") ? "wasm" : "esModule"} = embed ${quote(`worker/${name}`)})`;
   const texts = Object.entries(bindings).map(([name, text]) => `(name = ${quote(name)}, text = ${quote(text)})`);
@@ -61,6 +69,7 @@ const config :Workerd.Config = (
     (name = "main", worker = .main),
     (name = "origin", external = (address = ${quote(origin)}, http = ())),
     ${direct ? '(name = "direct", worker = .direct),' : ""}
+    ${cache ? '(name = "cache", worker = .cache),' : ""}
     (name = "disk", disk = (path = ${quote(storage)}, writable = true)),
   ],
   sockets = [
@@ -75,8 +84,9 @@ const main :Workerd.Worker = (
   globalOutbound = "origin",
   durableObjectNamespaces = [${namespaceList.join(", ")}],
   durableObjectStorage = (localDisk = "disk"),
+  ${cache ? 'cacheApiOutbound = "cache",' : ""}
 );
-${direct ? DIRECT : ""}`;
+${cache ? CACHE : ""}${direct ? DIRECT : ""}`;
 }
 
 /**
@@ -99,9 +109,10 @@ export class Workerd {
    * @param {Record<string, string>} [options.bindings] Variables and secrets, over the test keys.
    *   `undefined` takes one away.
    * @param {Record<string, string>} [options.objects] Binding to class of the Durable Objects.
+   * @param {string} [options.cache] The Worker that is the runtime's cache; none if there is none.
    * @param {boolean} [options.counts] Counts the calls to the objects, which slows them.
    */
-  constructor({ worker, origin, bindings = {}, objects = { ROOM: "Room", RELAY: "Relay" }, counts = false }) {
+  constructor({ worker, origin, bindings = {}, objects = { ROOM: "Room", RELAY: "Relay" }, counts = false, cache = undefined }) {
     const all = { ANTEROOM_KEYS: TEST_KEYS, ANTEROOM_ORIGIN_KEYS: TEST_ORIGIN_KEYS, ...bindings };
     const present = Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined));
     const storage = join(this.#folder, "storage");
@@ -113,8 +124,9 @@ export class Workerd {
       cpSync(worker, join(copy, "index.js"));
     }
     cpSync(new URL("direct.mjs", import.meta.url), join(this.#folder, "direct.mjs"));
+    if (cache) cpSync(cache, join(this.#folder, "cache.mjs"));
     const modules = modulesOf(copy);
-    const config = configure({ modules, bindings: present, objects, storage, origin, counts });
+    const config = configure({ modules, bindings: present, objects, storage, origin, counts, cache });
     writeFileSync(join(this.#folder, "config.capnp"), config);
     this.#speaks = Object.keys(objects).length > 0;
   }

@@ -19,6 +19,10 @@ wasm_bindgen_dir=$cache/wasm-bindgen-cli-$(crate_version wasm-bindgen)
 # The Python of the API's clients, see setup.sh.
 clients_dir=$cache/clients-$(sha256sum tests/clients/requirements.txt | cut -c 1-16)
 
+# The public suite of tests for HTTP caches, see setup.sh.
+cache_tests_version=0.4.5
+cache_tests_dir=$cache/http-cache-tests-$cache_tests_version
+
 # wrangler needs a newer Node than Debian's, so npm brings one. It is found first from here on.
 PATH=$root/node_modules/.bin:$PATH
 

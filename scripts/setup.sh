@@ -6,6 +6,7 @@
 #   scripts/setup.sh --browser   for the tests too: Chromium and fonts for the screenshots
 #   scripts/setup.sh --bench     for the benchmark too: wrk
 #   scripts/setup.sh --clients   for the long tests too: clients of the API in Python
+#   scripts/setup.sh --cache-tests   for `make cache-tests` too: the public suite of tests for HTTP caches
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -90,13 +91,29 @@ clients() {
     echo "$clients_dir"
 }
 
+# The suite, keyed by its version. It is no package of the project's: it has its own npm among its
+# dependencies, and nothing else needs it.
+cache_tests() {
+    local marker=$cache_tests_dir/complete
+    if [[ ! -f $marker ]]; then
+        mkdir -p "$cache_tests_dir"
+        printf '{"private":true}\n' >"$cache_tests_dir/package.json"
+        npm install --prefix "$cache_tests_dir" --omit=dev --ignore-scripts --no-audit --no-fund \
+            --loglevel=error "http-cache-tests@$cache_tests_version"
+        touch "$marker"
+    fi
+    echo "$cache_tests_dir"
+}
+
 debian=()
 with_clients=
+with_cache_tests=
 case ${1-} in
 '') ;;
 --browser) debian=("${browser_packages[@]}") ;;
 --bench) debian=(wrk) ;;
 --clients) with_clients=1 ;;
+--cache-tests) with_cache_tests=1 ;;
 *)
     echo "setup: unknown argument $1" >&2
     exit 2
@@ -117,6 +134,9 @@ step 'wasm-bindgen' cargo_tool "$wasm_bindgen_dir" wasm-bindgen-test-runner \
 if [[ $with_clients ]]; then
     require python3 'On Debian: apt-get install python3-venv.'
     step 'Clients in Python' clients
+fi
+if [[ $with_cache_tests ]]; then
+    step 'Tests for HTTP caches' cache_tests
 fi
 if ((${#debian[@]})); then
     step 'Debian packages' debian_packages "${debian[@]}"

@@ -3,6 +3,7 @@
 //! The folders stand in the order in which a request travels; `ARCHITECTURE.md` has the map.
 
 pub mod atlas;
+pub mod cache;
 pub mod control;
 pub mod gate;
 pub mod log;

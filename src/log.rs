@@ -9,9 +9,10 @@ use std::fmt::Write;
 use serde::Serialize;
 
 /// The names of all events, [`Entry`]'s and those of `src/worker/entry.js`.
-pub const EVENTS: [&str; 17] = [
+pub const EVENTS: [&str; 18] = [
     "api_failed",
     "batch_failed",
+    "cache_failed",
     "configuration_failed",
     "control_failed",
     "copy_failed",
@@ -93,6 +94,11 @@ pub enum Entry<'a> {
         /// What was wrong.
         reason: String,
     },
+    /// An answer could not be stored in the data centre's cache, or renewed there.
+    CacheFailed {
+        /// What was wrong.
+        reason: String,
+    },
     /// `rooms.toml` has changed since the API has taken the rooms over; it is not in force.
     DeclarationIgnored,
     /// A room could not ask what to go by, and goes by what it knows.
@@ -142,6 +148,7 @@ impl Entry<'_> {
             | Self::FiguresLost { .. }
             | Self::ConfigurationFailed { .. }
             | Self::CopyFailed { .. }
+            | Self::CacheFailed { .. }
             | Self::DeclarationIgnored
             | Self::PolicyFailed { .. }
             | Self::RulesTooCostly
@@ -209,7 +216,7 @@ mod tests {
 
     use super::*;
 
-    fn all() -> [Entry<'static>; 15] {
+    fn all() -> [Entry<'static>; 16] {
         let reason = || "it broke".to_owned();
         [
             Entry::NotSetUp { reason: reason() },
@@ -237,6 +244,7 @@ mod tests {
             Entry::ControlFailed { reason: reason() },
             Entry::ConfigurationFailed { reason: reason() },
             Entry::CopyFailed { reason: reason() },
+            Entry::CacheFailed { reason: reason() },
             Entry::DeclarationIgnored,
             Entry::RulesTooCostly,
             Entry::RuleLeftOut {

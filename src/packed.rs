@@ -1,5 +1,6 @@
 //! What `build.rs` packed: the site and the rooms' own pages.
 
+use crate::site::cached_host::CachedHost;
 use crate::site::room::Site;
 
 /// The sources of the rooms' own pages, each under the name of its file.
@@ -13,7 +14,15 @@ pub fn site() -> Result<Site, serde_json::Error> {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/site.json")))
 }
 
-/// The same as it was declared, with international host names in punycode: JSON.
+/// The hosts that are cached.
+///
+/// # Errors
+/// None of a build that ran through.
+pub fn cached_hosts() -> Result<Vec<CachedHost>, serde_json::Error> {
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/cached_hosts.json")))
+}
+
+/// The rooms as they were declared, with international host names in punycode: JSON.
 pub const DECLARATION: &str = include_str!(concat!(env!("OUT_DIR"), "/declaration.json"));
 
 /// [`DECLARATION`], read.
@@ -33,6 +42,7 @@ pub fn pages() -> impl Iterator<Item = (&'static str, &'static str)> {
 mod tests {
     #[test]
     fn what_is_packed_can_be_read() {
+        super::cached_hosts().unwrap();
         let site = super::site().unwrap();
         for name in site.rooms.iter().flat_map(|room| room.pages()) {
             assert!(super::pages().any(|(page, _)| page == name), "{name}");

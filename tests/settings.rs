@@ -5,11 +5,14 @@
 
 mod common;
 
-use anteroom::site::fields::{COOKIE_ATTRIBUTES, EVENT, Fields, IP_LIST, ROOM, ROUTE, RULE, SITE};
+use anteroom::site::cached_hosts;
+use anteroom::site::fields::{
+    CACHED_HOST, CACHED_ROUTE, COOKIE_ATTRIBUTES, EVENT, Fields, IP_LIST, ROOM, ROUTE, RULE, SITE,
+};
 use serde_json::{Value, json};
 
 const PAGE: &str = include_str!("../docs/settings.md");
-const PARTS: [(&str, &Fields); 7] = [
+const PARTS: [(&str, &Fields); 9] = [
     ("## The site", &SITE),
     ("## A room", &ROOM),
     ("## An additional route", &ROUTE),
@@ -17,6 +20,8 @@ const PARTS: [(&str, &Fields); 7] = [
     ("## An event", &EVENT),
     ("## A rule", &RULE),
     ("## A list of addresses", &IP_LIST),
+    ("## A cached host", &CACHED_HOST),
+    ("## A cached route", &CACHED_ROUTE),
 ];
 
 #[test]
@@ -73,6 +78,100 @@ fn every_known_field_is_read() {
             faults,
             format!("rooms[0].cookie_attributes.{name}: must be text, not 1.5")
         );
+    }
+}
+
+/// Cached hosts that are declared so.
+fn cached(declared: &Value) -> Result<Vec<anteroom::site::cached_host::CachedHost>, String> {
+    let to_ascii = |name: &str| idna::domain_to_ascii(name).ok();
+    let names = anteroom::site::host::Names {
+        to_ascii: &to_ascii,
+        is_public_suffix: &|_| false,
+    };
+    cached_hosts(Some(declared), names).map_err(|faults| faults.to_string())
+}
+
+#[test]
+fn every_known_field_of_a_cached_host_is_read() {
+    for name in CACHED_HOST.known {
+        let mut host = json!({ "host": "a.test" });
+        host[*name] = json!(1.5);
+        let faults = cached(&json!([host])).unwrap_err();
+        let place = format!("cached_hosts[0].{name}: ");
+        assert!(faults.starts_with(&place), "{name}: {faults}");
+    }
+    for name in CACHED_ROUTE.known {
+        let mut route = json!({ "path": "/a" });
+        route[*name] = json!(1.5);
+        let host = json!({ "host": "a.test", "routes": [route] });
+        let faults = cached(&json!([host])).unwrap_err();
+        let place = format!("cached_hosts[0].routes[0].{name}: ");
+        assert!(faults.starts_with(&place), "{name}: {faults}");
+    }
+}
+
+#[test]
+fn a_route_is_as_its_host_where_it_says_nothing_itself() {
+    let hosts = cached(&json!([{
+        "host": "B\u{fc}cher.example",
+        "origins": ["2001:DB8::1", "Origin.example."],
+        "stale_if_error_seconds": 9,
+        "bypass_cookies": ["a"],
+        "routes": [
+            { "path": "/a", "bypass_cookies": [] },
+            { "path": "/a/b", "cache": false, "default_ttl_seconds": 5 },
+        ],
+    }]));
+    let host = hosts.unwrap().remove(0);
+    assert_eq!(host.host, "xn--bcher-kva.example");
+    let origins: Vec<&str> = host.origins.iter().map(|origin| origin.as_str()).collect();
+    assert_eq!(origins, ["2001:db8::1", "origin.example"]);
+    let at = |path: &str| host.settings(path.as_bytes()).unwrap().clone();
+    assert!(at("/").cache && at("/a").cache && !at("/a/b/c").cache);
+    assert_eq!(at("/a/b").stale_if_error_seconds, 9);
+    assert_eq!(at("/a/b").default_ttl_seconds, Some(5));
+    assert_eq!(
+        (at("/").bypass_cookies.len(), at("/a").bypass_cookies.len()),
+        (1, 0)
+    );
+}
+
+#[test]
+fn what_is_wrong_with_cached_hosts_is_told() {
+    for (declared, told) in [
+        (json!({}), "cached_hosts: must be a list of tables"),
+        (json!([{}]), "cached_hosts[0].host: is required"),
+        (
+            json!([{ "host": "a.test" }, { "host": "A.test" }]),
+            "cached_hosts[1].host: is declared twice",
+        ),
+        (
+            json!([{ "host": "a.test", "origins": ["https://b.test"] }]),
+            "cached_hosts[0].origins[0]: must be an IP address or a host name",
+        ),
+        (
+            json!([{ "host": "a.test", "origins": ["192.0.2.1", "192.0.2.1"] }]),
+            "cached_hosts[0].origins[1]: is declared twice",
+        ),
+        (
+            json!([{ "host": "a.test", "routes": [{ "path": "/" }] }]),
+            "cached_hosts[0].routes[0].path: is the whole host",
+        ),
+        (
+            json!([{ "host": "a.test", "routes": [{ "path": "/a" }, { "path": "/a/" }] }]),
+            "cached_hosts[0].routes[1].path: is declared twice",
+        ),
+        (
+            json!([{ "host": "a.test", "bypass_cookies": ["a b"] }]),
+            "cached_hosts[0].bypass_cookies[0]: must be a cookie name",
+        ),
+        (
+            json!([{ "host": "a.test", "chache": true }]),
+            "cached_hosts[0].chache: unknown field; did you mean cache?",
+        ),
+    ] {
+        let faults = cached(&declared).unwrap_err();
+        assert!(faults.starts_with(told), "{faults}");
     }
 }
 

@@ -32,6 +32,7 @@ impl Configuration {
             version: self.version,
             site: check(&self.declaration(), around)?,
             pages: self.pages.clone(),
+            purges: self.purges.clone(),
         })
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::audit::Trail;
+use crate::cache::purge::Purges;
 use crate::time::Instant;
 
 /// The fields that were set, as they were sent. What was left out has its default.
@@ -34,6 +35,9 @@ pub struct Configuration {
     pub ip_lists: Vec<Declared>,
     /// The rooms, in the order of their creation.
     pub rooms: Vec<RoomEntry>,
+    /// What was purged from the caches, and when.
+    #[serde(default, skip_serializing_if = "Purges::is_empty")]
+    pub purges: Purges,
     /// The last changes.
     #[serde(default)]
     pub trail: Trail,

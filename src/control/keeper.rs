@@ -144,6 +144,7 @@ impl Keeper {
                 version: configuration.version,
                 site,
                 pages: configuration.pages().clone(),
+                purges: configuration.purges.clone(),
             },
             (Err(faults), None) => return Err(Failure::Uncompiled(faults)),
         };

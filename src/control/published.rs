@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cache::purge::Purges;
 use crate::site::room::Site;
 
 /// A configuration that has been checked and worked out. A later one has a larger version, so a
@@ -18,4 +19,7 @@ pub struct Published {
     /// has. A name stands for one text for ever, so a page that was compiled once stays good.
     #[serde(default)]
     pub pages: BTreeMap<String, String>,
+    /// What was purged from the caches, and when.
+    #[serde(default, skip_serializing_if = "Purges::is_empty")]
+    pub purges: Purges,
 }

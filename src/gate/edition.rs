@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use super::memory::Memory;
 use super::route::Routes;
+use crate::cache::purge::Purges;
 use crate::control::publication::Publication;
 use crate::control::version::Version;
 use crate::page::Pages;
@@ -30,6 +31,8 @@ pub struct Edition {
     pub pages: Rc<Pages>,
     /// Whether a room tells the origin who was admitted.
     pub asserts: bool,
+    /// What was purged from the caches.
+    pub purges: Purges,
     page_names: BTreeSet<String>,
     rooms: Vec<Entry>,
 }
@@ -71,13 +74,10 @@ impl Edition {
         let rooms = self.rooms.iter().map(|room| (&room.id, &room.memory));
         let known: HashMap<_, _> = rooms.collect();
         let memory = |id: &RoomId| known.get(id).copied().map(Rc::clone);
-        Some(Self::new(
-            version,
-            &published.site,
-            pages,
-            page_names,
-            memory,
-        ))
+        Some(
+            Self::new(version, &published.site, pages, page_names, memory)
+                .with_purges(published.purges.clone()),
+        )
     }
 
     fn new(
@@ -98,9 +98,15 @@ impl Edition {
             routes: Routes::new(site),
             pages,
             asserts: site.rooms.iter().any(|room| room.origin_assertion),
+            purges: Purges::default(),
             page_names,
             rooms: site.rooms.iter().map(entry).collect(),
         }
+    }
+
+    fn with_purges(mut self, purges: Purges) -> Self {
+        self.purges = purges;
+        self
     }
 
     /// The settings of a room that are in force. The time is asked for if the room has events.

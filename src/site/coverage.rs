@@ -49,7 +49,7 @@ fn route_path(table: &Table<'_>, notes: &mut Notes) -> Option<String> {
 }
 
 /// The canonical form of a declared path.
-fn covered_path(declared: &str) -> Result<String, String> {
+pub(super) fn covered_path(declared: &str) -> Result<String, String> {
     if !declared.starts_with('/') {
         return Err("must start with /".to_owned());
     }

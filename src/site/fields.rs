@@ -15,6 +15,7 @@ const EVENTS: &str = "events belong to a room: [[rooms.events]]";
 const NOT_OF_EVENTS: &str = "is the room's alone: an event cannot override it";
 const RULES: &str = "bypass rules belong to a room: [[rooms.rules]]";
 const OF_THE_SITE: &str = "is the whole site's: write it above the rooms";
+const OF_THE_HOST: &str = "is the whole host's: write it above its routes";
 const READ_ONLY: &str = "is read-only: anteroom sets it";
 
 /// The whole declaration.
@@ -129,6 +130,41 @@ pub const RULE: Fields = Fields {
 pub const IP_LIST: Fields = Fields {
     known: &["name", "description", "items"],
     refused: &[],
+};
+
+/// One of `cached_hosts`.
+pub const CACHED_HOST: Fields = Fields {
+    known: &[
+        "host",
+        "origins",
+        "tier",
+        "cache",
+        "default_ttl_seconds",
+        "stale_while_revalidate_seconds",
+        "stale_if_error_seconds",
+        "bypass_cookies",
+        "honor_request_cache_control",
+        "routes",
+    ],
+    refused: &[("path", "paths are routes: [[cached_hosts.routes]]")],
+};
+
+/// One of the `routes` of a cached host.
+pub const CACHED_ROUTE: Fields = Fields {
+    known: &[
+        "path",
+        "cache",
+        "default_ttl_seconds",
+        "stale_while_revalidate_seconds",
+        "stale_if_error_seconds",
+        "bypass_cookies",
+        "honor_request_cache_control",
+    ],
+    refused: &[
+        ("origins", OF_THE_HOST),
+        ("tier", OF_THE_HOST),
+        ("host", OF_THE_HOST),
+    ],
 };
 
 /// One of `additional_routes`.

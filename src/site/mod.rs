@@ -1,8 +1,11 @@
 //! What the operator declares: rooms, their routes and their events.
 //!
 //! `build.rs` compiles this folder too, to check and pack `rooms.toml`. So nothing in here may name
-//! another part of the crate but `crate::rules`, which `build.rs` compiles as well.
+//! another part of the crate but `crate::rules` and `crate::atlas::origin_name`, which `build.rs`
+//! compiles as well.
 
+pub mod cached_host;
+mod cached_host_declaration;
 mod coverage;
 mod cross;
 mod declaration;
@@ -22,4 +25,5 @@ mod scope;
 mod table;
 pub mod timeline;
 
+pub use self::cached_host_declaration::cached_hosts;
 pub use self::declaration::{Context, validate};

@@ -2,7 +2,7 @@
 
 use js_sys::{Array, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
-use web_sys::{Request, Response};
+use web_sys::{ReadableStream, Request, Response};
 
 #[wasm_bindgen]
 extern "C" {
@@ -15,6 +15,10 @@ extern "C" {
 
 #[wasm_bindgen(module = "/src/worker/runtime.js")]
 extern "C" {
+    /// The same as [`fetch`], with the body of the answer as it came: compressed, if it was.
+    #[wasm_bindgen(js_name = fetchAsItComes, catch)]
+    pub(super) fn fetch_as_it_comes(request: &Request) -> Result<Promise, JsValue>;
+
     /// Header fields of a request, one line for each name: empty, or `=` and the value.
     #[wasm_bindgen(js_name = readFields, catch)]
     pub(super) fn read_fields(request: &Request, names: &Array) -> Result<String, JsValue>;
@@ -110,4 +114,49 @@ extern "C" {
     /// Writes it.
     #[wasm_bindgen(js_name = writeCopy)]
     pub(super) fn write_copy(namespace: &JsValue, text: &str) -> Promise;
+}
+
+#[wasm_bindgen(module = "/src/worker/cache.js")]
+extern "C" {
+    /// What lies in a place of the data centre's cache: a promise of a response, or of `undefined`.
+    #[wasm_bindgen]
+    pub(super) fn find(place: &str, range: Option<&str>) -> Promise;
+
+    /// What was put aside of it; see there.
+    #[wasm_bindgen(catch)]
+    pub(super) fn kept(response: &Response) -> Result<String, JsValue>;
+
+    /// Puts an answer into a place.
+    #[wasm_bindgen(js_name = put)]
+    pub(super) fn put(
+        place: &str,
+        kept: &str,
+        seconds: f64,
+        body: Option<&ReadableStream>,
+        length: Option<f64>,
+    ) -> Promise;
+
+    /// Empties places.
+    #[wasm_bindgen]
+    pub(super) fn remove(places: Vec<String>) -> Promise;
+
+    /// Status and header fields of an answer, each on a line.
+    #[wasm_bindgen(catch)]
+    pub(super) fn describe(response: &Response) -> Result<String, JsValue>;
+
+    /// An answer of this status and these fields.
+    #[wasm_bindgen(catch)]
+    pub(super) fn compose(
+        status: u16,
+        head: &str,
+        body: Option<&ReadableStream>,
+    ) -> Result<Response, JsValue>;
+
+    /// The same answer with a field set.
+    #[wasm_bindgen(js_name = withField, catch)]
+    pub(super) fn with_field(
+        response: &Response,
+        name: &str,
+        value: &str,
+    ) -> Result<Response, JsValue>;
 }

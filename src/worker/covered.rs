@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_channel::oneshot;
-use js_sys::Reflect;
 use web_sys::Request;
 use worker::{Context, Env};
 
 use super::call::{self, Way};
 use super::edge::Prepared;
-use super::headers::Fields;
+use super::headers::{Fields, colo};
 use super::isolate::Isolate;
 use super::random::random;
 use super::url::{authority, host_of};
@@ -137,10 +136,7 @@ impl Covered {
 
     /// The data centre in which the request has arrived; none where the runtime does not say.
     pub(super) fn colo(&self) -> Option<String> {
-        let cf = Reflect::get(&self.request, &"cf".into()).ok()?;
-        // Not an object outside of Cloudflare.
-        let colo = Reflect::get(&cf, &"colo".into()).ok()?;
-        colo.as_string()
+        colo(&self.request)
     }
 
     pub(super) fn standing(&self) -> Option<Standing> {

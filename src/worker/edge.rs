@@ -113,13 +113,13 @@ impl Prepared {
         };
         match next {
             Next::Answer(response) => Ok(response),
-            Next::Pass => self.pass(env, None).await,
+            Next::Pass => self.pass(env, ctx, None).await,
             Next::PassAndRenew(number, incarnation) => {
                 self.pass_and_renew(env, ctx, number, incarnation).await
             }
             Next::Admit(pass) => {
                 self.note_newcomer(env, ctx);
-                self.pass(env, Some(pass)).await
+                self.pass(env, ctx, Some(pass)).await
             }
             Next::Ask(message) => {
                 if let Message::Arrive {
@@ -129,7 +129,7 @@ impl Prepared {
                     self.note_newcomer(env, ctx);
                 }
                 match self.ask(env, message).await {
-                    (Outcome::Pass(standing), _) => self.pass(env, standing).await,
+                    (Outcome::Pass(standing), _) => self.pass(env, ctx, standing).await,
                     (Outcome::Answer(answer), snapshot) => {
                         Ok(self.say(&answer, snapshot.as_deref()))
                     }

@@ -1,11 +1,15 @@
 //! To the origin and back.
 
+use std::panic::AssertUnwindSafe;
+
 use js_sys::{Array, Promise};
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen_futures::{JsFuture, future_to_promise};
 use web_sys::{Request, RequestInit, Response, ResponseInit};
+use worker::Context;
 
 use super::binding;
+use super::cache::{self, Cache};
 use super::headers::names;
 use super::isolate::Isolate;
 use crate::gate::header;
@@ -22,15 +26,29 @@ thread_local! {
     static REMOVED: Array = names(&FOR_SHARED_CACHES);
 }
 
-/// Hands the request to the origin and the origin's answer back, both as they are.
-pub(super) fn plainly(isolate: &Isolate, request: Request) -> Result<Promise, JsValue> {
+/// Hands the request to the origin and the origin's answer back, both as they are; or through the cache,
+/// where its host is cached.
+pub(super) fn plainly(
+    isolate: &Isolate,
+    request: Request,
+    url: &str,
+    ctx: Context,
+) -> Result<Promise, JsValue> {
     let request = if isolate.asserts() && request.headers().has(header::ASSERTION)? {
         // Nobody but us says who was admitted.
         with_fields(&request, &[(header::ASSERTION, None)])?
     } else {
         request
     };
-    send(isolate, request)
+    match isolate.cached_host(url) {
+        None => send(isolate, request),
+        Some(host) => {
+            let cache = Cache::lower(isolate, host, &request);
+            let answer = cache::answer(cache, request, ctx);
+            let answer = AssertUnwindSafe(async { answer.await.map(Into::into) });
+            Ok(future_to_promise(answer))
+        }
+    }
 }
 
 fn send(isolate: &Isolate, request: Request) -> Result<Promise, JsValue> {
@@ -38,8 +56,31 @@ fn send(isolate: &Isolate, request: Request) -> Result<Promise, JsValue> {
 }
 
 /// The same, for whoever has to look at the answer.
-pub(super) async fn and_wait(isolate: &Isolate, request: Request) -> Result<Response, JsValue> {
+pub(super) async fn and_wait(
+    isolate: &Isolate,
+    request: Request,
+    ctx: &Context,
+) -> Result<Response, JsValue> {
+    match isolate.cached_host_of(&request) {
+        None => from_origin(isolate, request).await,
+        Some(host) => {
+            let cache = Cache::lower(isolate, host, &request);
+            cache.fetch(request, ctx).await
+        }
+    }
+}
+
+/// The origin's own answer.
+pub(super) async fn from_origin(isolate: &Isolate, request: Request) -> Result<Response, JsValue> {
     JsFuture::from(send(isolate, request)?).await?.dyn_into()
+}
+
+/// The origin's answer for a cache: the body is as it came, compressed or not.
+pub(super) async fn as_it_comes(isolate: &Isolate, request: Request) -> Result<Response, JsValue> {
+    let request = redirected(isolate, request)?;
+    JsFuture::from(binding::fetch_as_it_comes(&request)?)
+        .await?
+        .dyn_into()
 }
 
 /// Sends the request to the place that `ORIGIN` names, if it names one: only scheme, host and port

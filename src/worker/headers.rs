@@ -1,9 +1,9 @@
-//! Reading the header fields of a request. A read is a crossing to the runtime, so those that are
+//! Reading the header fields of a request, and where it came in. A read is a crossing to the runtime, so those that are
 //! wanted together are read together.
 
 use std::cell::OnceCell;
 
-use js_sys::Array;
+use js_sys::{Array, Reflect};
 use web_sys::Request;
 
 use super::binding;
@@ -39,6 +39,14 @@ pub(super) fn names(names: &[&str]) -> Array {
         .iter()
         .map(|name| wasm_bindgen::JsValue::from_str(name))
         .collect()
+}
+
+/// The data centre in which a request has arrived; none where the runtime does not say.
+pub(super) fn colo(request: &Request) -> Option<String> {
+    let cf = Reflect::get(request, &"cf".into()).ok()?;
+    // Not an object outside of Cloudflare.
+    let colo = Reflect::get(&cf, &"colo".into()).ok()?;
+    colo.as_string()
 }
 
 /// The header fields of a request.

@@ -8,12 +8,15 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use web_sys::Request;
 use worker::Env;
 
 use super::call::Unanswered;
 use super::configuration::Configured;
 use super::rules::Rules;
+use super::url::host_of;
 use super::{clock, log};
+use crate::cache::memory::{Hosts, Index, Memory as Caching};
 use crate::control::publication::Publication;
 use crate::control::version::Version;
 use crate::gate::edition::Edition;
@@ -21,6 +24,7 @@ use crate::gate::keys::Keys;
 use crate::log::{Entry, clean};
 use crate::packed;
 use crate::room::snapshot::Snapshot;
+use crate::site::cached_host::CachedHost;
 use crate::site::moment::Moment;
 use crate::site::room::Room;
 use crate::time::Instant;
@@ -37,6 +41,9 @@ pub(super) struct Lasting {
     /// build.
     pub(super) configured: Option<Configured>,
     current: RefCell<Current>,
+    /// The hosts that are cached; none where none is.
+    cached: Option<Hosts>,
+    caching: RefCell<Caching>,
 }
 
 /// The site as it is now.
@@ -95,6 +102,7 @@ impl Lasting {
 
     fn build(env: &Env) -> Result<Self, String> {
         let site = packed::site().map_err(|error| format!("packed site: {error}"))?;
+        let cached = packed::cached_hosts().map_err(|error| format!("packed hosts: {error}"))?;
         let origin_keys = env.secret(ORIGIN_KEYS).ok().map(|text| {
             Keys::parse(&text.to_string()).map_err(|fault| format!("{ORIGIN_KEYS}: {fault}"))
         });
@@ -104,6 +112,8 @@ impl Lasting {
             origin_keys,
             origin: origin.filter(|origin| !origin.is_empty()),
             configured: Configured::of(env),
+            cached: Hosts::of(cached),
+            caching: RefCell::default(),
             current: RefCell::new(Current {
                 edition: Rc::new(Edition::embedded(&site, packed::pages())),
                 rules: Rules::of(&site).into(),
@@ -159,6 +169,21 @@ impl Isolate {
     /// Where requests go instead of the zone's own origin.
     pub(super) fn origin(&self) -> Option<&'static str> {
         self.lasting.origin.as_deref()
+    }
+
+    /// The host of a URL, if it is cached. Where none is, the whole cost is this one look.
+    pub(super) fn cached_host(&self, url: &str) -> Option<(Index, &'static CachedHost)> {
+        self.lasting.cached.as_ref()?.find(host_of(url))
+    }
+
+    /// The same of a request whose URL is not at hand.
+    pub(super) fn cached_host_of(&self, request: &Request) -> Option<(Index, &'static CachedHost)> {
+        self.lasting.cached.as_ref()?.find(host_of(&request.url()))
+    }
+
+    /// Reads or changes what is remembered of cached hosts. None after a panic in the middle of a change.
+    pub(super) fn caching<T>(&self, with: impl FnOnce(&mut Caching) -> T) -> Option<T> {
+        Some(with(&mut *self.lasting.caching.try_borrow_mut().ok()?))
     }
 
     /// The bypass rules of a room, if it has any.

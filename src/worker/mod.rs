@@ -5,6 +5,8 @@
 
 mod answer;
 mod binding;
+mod cache;
+mod cache_store;
 mod call;
 mod clock;
 mod configuration;
@@ -29,6 +31,7 @@ mod reserve;
 mod room_figures;
 mod room_object;
 mod rules;
+mod upstream;
 mod url;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -117,14 +120,14 @@ fn go(
     ctx: Context,
 ) -> Result<JsValue, JsValue> {
     let Some(matched) = isolate.edition.routes.find(&url) else {
-        return handed_on(&isolate, request);
+        return handed_on(&isolate, request, &url, ctx);
     };
     let now = || now.unwrap_or_else(clock::now);
     let Some(room) = isolate.room(matched.room, now) else {
-        return handed_on(&isolate, request);
+        return handed_on(&isolate, request, &url, ctx);
     };
     if room.suspended && !matched.leave && !Covered::is_poll(&request) {
-        return handed_on(&isolate, request);
+        return handed_on(&isolate, request, &url, ctx);
     }
     let bypassed = isolate
         .rules(matched.room)
@@ -132,7 +135,7 @@ fn go(
     // Who waits and may now pass by is told so.
     if bypassed && !Covered::is_poll(&request) {
         isolate.edition.memory(matched.room, Memory::note_bypass);
-        return handed_on(&isolate, request);
+        return handed_on(&isolate, request, &url, ctx);
     }
     let keys = match isolate.keys_for(room) {
         Ok(keys) => keys,
@@ -150,7 +153,7 @@ fn go(
     );
     if covered.may_pass_at_once(&matched) {
         covered.note_passage(&env, &ctx);
-        return handed_on(&isolate, covered.into_request());
+        return handed_on(&isolate, covered.into_request(), &url, ctx);
     }
     let mut prepared = covered.prepare(&url, &matched);
     let begun = match prepared.begin(&env, &ctx) {
@@ -165,6 +168,11 @@ fn go(
     Ok(answer.into())
 }
 
-fn handed_on(isolate: &Isolate, request: web_sys::Request) -> Result<JsValue, JsValue> {
-    forward::plainly(isolate, request).map(Into::into)
+fn handed_on(
+    isolate: &Isolate,
+    request: web_sys::Request,
+    url: &str,
+    ctx: Context,
+) -> Result<JsValue, JsValue> {
+    forward::plainly(isolate, request, url, ctx).map(Into::into)
 }

@@ -20,11 +20,13 @@ impl Prepared {
     pub(super) async fn pass(
         &self,
         env: &Env,
+        ctx: &Context,
         now_holds: Option<Standing>,
     ) -> Result<Response, JsValue> {
         let standing = now_holds.or(self.covered.standing());
         self.note_passage();
-        let response = forward::and_wait(&self.covered.isolate, self.outgoing(standing)?).await;
+        let outgoing = self.outgoing(standing)?;
+        let response = forward::and_wait(&self.covered.isolate, outgoing, ctx).await;
         let response = response.unwrap_or_else(|error| self.no_answer(&error));
         self.hand_back(env, response, standing, now_holds).await
     }
@@ -44,10 +46,10 @@ impl Prepared {
             issued, expires, ..
         }) = standing
         else {
-            return self.pass(env, None).await;
+            return self.pass(env, ctx, None).await;
         };
         self.note_passage();
-        let origin = forward::and_wait(&self.covered.isolate, self.outgoing(standing)?);
+        let origin = forward::and_wait(&self.covered.isolate, self.outgoing(standing)?, ctx);
         let renewal = Renewal {
             env,
             ctx,

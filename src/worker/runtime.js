@@ -46,6 +46,16 @@ export function allFields(request) {
   return lines;
 }
 
+/**
+ * Fetches, and leaves the body of the answer as it came: compressed, if it was. Else the runtime would
+ * unpack it wherever it is read, and pack it anew.
+ *
+ * @param {Request} request
+ */
+export function fetchAsItComes(request) {
+  return fetch(request, { encodeResponseBody: "manual" });
+}
+
 /** Answers have few different heads; more than these are forgotten. */
 const MOST_HEADS = 256;
 const heads = new Map();

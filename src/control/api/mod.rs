@@ -10,6 +10,7 @@ mod events;
 #[cfg(test)]
 mod openapi;
 mod preview;
+mod purge;
 mod query;
 mod room_call;
 mod rooms;
@@ -218,6 +219,7 @@ fn perform(
         (Route::Audit, _) => listed(zone::audit(configuration)),
         (Route::Export, _) => Ok(zone::export(configuration)),
         (Route::Keys, _) => Ok(zone::keys(moment.keys)),
+        (Route::Purge(zone), _) => purge::purge(configuration, call, zone, &object()?),
         (Route::OpenApi, _) => return Ok(Outcome::Answer(zone::openapi())),
         (Route::Preview, _) => return keep_preview(call, access, request, object()?),
         (Route::Status(id), _) => return ask(configuration, &moment, id, Ask::Status),

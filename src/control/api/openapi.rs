@@ -213,6 +213,13 @@ const CALLS: &[(&str, &str, &str, Option<&str>, &str)] = &[
         "Export",
     ),
     (
+        "/zones/{zone}/purge_cache",
+        "post",
+        "purge_cache",
+        Some("Purge"),
+        "Deleted",
+    ),
+    (
         "/zones/{zone}/anteroom/keys",
         "get",
         "list_keys",
@@ -481,6 +488,7 @@ fn schemas() -> Value {
             }),
         ),
         ("Deleted", all(json!({ "id": text }))),
+        ("Purge", purge(&text)),
         (
             "Status",
             all(json!({
@@ -587,6 +595,21 @@ fn schemas() -> Value {
         .into_iter()
         .map(|(name, schema)| (name.to_owned(), schema))
         .collect()
+}
+
+/// What a purge may name: one of five.
+fn purge(text: &Value) -> Value {
+    let one = |name: &str, schema: Value| json!({ "type": "object", "required": [name], "additionalProperties": false, "properties": { name: schema } });
+    let list =
+        |item: &Value| json!({ "type": "array", "minItems": 1, "maxItems": 100, "items": item });
+    let file = json!({ "type": "object", "required": ["url"], "properties": { "url": text } });
+    json!({ "oneOf": [
+        one("purge_everything", json!({ "const": true })),
+        one("files", list(&json!({ "oneOf": [text, file] }))),
+        one("tags", list(text)),
+        one("hosts", list(text)),
+        one("prefixes", list(text)),
+    ] })
 }
 
 const ID: &str = "0000000000000000000000000000000a";

@@ -29,6 +29,8 @@ pub(super) enum Route<'a> {
     Keys,
     OpenApi,
     CloudRegions(Version, Hints<'a>),
+    /// Of the zone of this id.
+    Purge(&'a str),
 }
 
 /// What of the hints of cloud regions a path names.
@@ -78,6 +80,7 @@ impl<'a> Route<'a> {
             ("zones", ["cache", "origin_cloud_regions", rest @ ..]) => {
                 CloudRegions(V1, Hints::find(rest).ok_or_else(lost)?)
             }
+            ("zones", ["purge_cache"]) => Purge(known.copied().unwrap_or_default()),
             ("zones", ["waiting_rooms"]) => ZoneRooms,
             ("zones", ["waiting_rooms", "settings"]) => Settings,
             ("zones", ["waiting_rooms", "preview"]) => Preview,
@@ -108,7 +111,7 @@ impl<'a> Route<'a> {
         match self {
             ZoneRooms | Events(_) => &["GET", "POST"],
             Settings => &["GET", "PUT", "PATCH"],
-            Preview => &["POST"],
+            Preview | Purge(_) => &["POST"],
             Room(_) | Event(..) => &["GET", "PUT", "PATCH", "DELETE"],
             Rules(_) => &["GET", "POST", "PUT"],
             Rule(..) => &["PATCH", "DELETE"],

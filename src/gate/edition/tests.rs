@@ -3,6 +3,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::cache::purge::Purges;
 use crate::control::Published;
 use crate::room::number::TicketNumber;
 use crate::site::host::Names;
@@ -43,6 +44,7 @@ fn publication(version: Version, site: Site, pages: &[(&str, &str)]) -> Publicat
             version: version.1,
             site,
             pages: pages.iter().map(own).collect(),
+            purges: Purges::default(),
         },
     }
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 
 import { ask } from './client.mjs';
 
-const TOKEN = 'operator-0123456789abcdef0123456789abcdef';
+export const TOKEN = 'operator-0123456789abcdef0123456789abcdef';
 export const ZONE = '0000000000000000000000000000000a';
 
 /** The secret that opens the API at api.test. */
