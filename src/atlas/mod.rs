@@ -10,6 +10,7 @@ pub mod files;
 pub mod findings;
 pub mod hints;
 pub mod hints_csv;
+pub mod keeper;
 pub mod knowledge;
 pub mod origin_name;
 pub mod place;

@@ -11,6 +11,7 @@ use worker::Env;
 use super::configuration::CONTROL;
 use super::isolate::Isolate;
 use super::{binding, clock, log};
+use crate::control::atlas;
 use crate::control::message::{self as control, Ask, Policy};
 use crate::log::{Entry, clean};
 use crate::room::figures::told::{self, QUESTION, Question};
@@ -19,9 +20,10 @@ use crate::room::snapshot::Snapshot;
 use crate::site::room::RoomId;
 use crate::time::Span;
 
-/// The Durable Object namespaces of rooms and relays.
+/// The Durable Object namespaces of rooms, relays and the atlas.
 const ROOMS: &str = "ROOM";
 const RELAYS: &str = "RELAY";
+pub(super) const ATLAS: &str = "ATLAS";
 
 /// A relay gets this share of the patience; the rest is for the room.
 const RELAYS_THIRDS: u32 = 2;
@@ -201,6 +203,16 @@ pub(super) async fn control(
         }
         outcome => outcome,
     }
+}
+
+/// Asks the object of the atlas, once: what it does is not to be done twice.
+pub(super) async fn atlas(
+    env: &Env,
+    question: &atlas::Ask,
+    patience: Duration,
+) -> Result<String, Unanswered> {
+    let body = serde_json::to_string(question).map_err(not_understood)?;
+    say(env, ATLAS, atlas::NAME, &body, patience).await
 }
 
 /// Tells a room what it is to go by, for `patience` at most.

@@ -217,6 +217,7 @@ const switch :Workerd.Worker = (
     (className = "Room", uniqueKey = "switch"),
     (className = "Relay", uniqueKey = "switch-relay"),
     (className = "Control", uniqueKey = "switch-control"),
+    (className = "Atlas", uniqueKey = "switch-atlas"),
   ],
   durableObjectStorage = (inMemory = void),
   bindings = [
