@@ -9,7 +9,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 /// The names of all events, [`Entry`]'s and those of `src/worker/entry.js`.
-pub const EVENTS: [&str; 18] = [
+pub const EVENTS: [&str; 20] = [
     "api_failed",
     "batch_failed",
     "cache_failed",
@@ -19,6 +19,7 @@ pub const EVENTS: [&str; 18] = [
     "declaration_ignored",
     "figures_lost",
     "instance_replaced",
+    "lease_failed",
     "not_set_up",
     "origin_failed",
     "policy_failed",
@@ -27,6 +28,7 @@ pub const EVENTS: [&str; 18] = [
     "room_failed",
     "rule_left_out",
     "rules_too_costly",
+    "tier_failed",
     "trap",
 ];
 
@@ -114,6 +116,18 @@ pub enum Entry<'a> {
         /// What was wrong.
         reason: String,
     },
+    /// An upper tier has failed; another one was asked, or the origin.
+    TierFailed {
+        /// Its name.
+        tier: &'a str,
+        /// What was wrong.
+        reason: String,
+    },
+    /// An upper tier could not ask for the lease of a key; the request asked the origin for itself.
+    LeaseFailed {
+        /// What was wrong.
+        reason: String,
+    },
     /// `rooms.toml` has changed since the API has taken the rooms over; it is not in force.
     DeclarationIgnored,
     /// A room could not ask what to go by, and goes by what it knows.
@@ -167,6 +181,8 @@ impl Entry<'_> {
             | Self::RangesRefused { .. }
             | Self::RegionsLost { .. }
             | Self::CacheFailed { .. }
+            | Self::TierFailed { .. }
+            | Self::LeaseFailed { .. }
             | Self::DeclarationIgnored
             | Self::PolicyFailed { .. }
             | Self::RulesTooCostly
@@ -234,7 +250,7 @@ mod tests {
 
     use super::*;
 
-    fn all() -> [Entry<'static>; 16] {
+    fn all() -> [Entry<'static>; 18] {
         let reason = || "it broke".to_owned();
         [
             Entry::NotSetUp { reason: reason() },
@@ -266,6 +282,11 @@ mod tests {
             Entry::ConfigurationFailed { reason: reason() },
             Entry::CopyFailed { reason: reason() },
             Entry::CacheFailed { reason: reason() },
+            Entry::TierFailed {
+                tier: "fra",
+                reason: reason(),
+            },
+            Entry::LeaseFailed { reason: reason() },
             Entry::DeclarationIgnored,
             Entry::RulesTooCostly,
             Entry::RuleLeftOut {

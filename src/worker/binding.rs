@@ -194,3 +194,36 @@ extern "C" {
     #[wasm_bindgen]
     pub(super) fn publish(namespace: &JsValue, key: &str, value: &JsValue) -> Promise;
 }
+
+#[wasm_bindgen(module = "/src/worker/knowledge.js")]
+extern "C" {
+    /// What is published of the atlas: a promise of three values; see there.
+    #[wasm_bindgen(js_name = readKnowledge)]
+    pub(super) fn read_knowledge(namespace: &JsValue, ranges: bool) -> Promise;
+}
+
+#[wasm_bindgen(module = "/src/worker/tier_call.js")]
+extern "C" {
+    /// The stub of the object of this name, which is made near the hint if it is new.
+    #[wasm_bindgen(js_name = objectOf, catch)]
+    pub(super) fn object_of(
+        namespace: &JsValue,
+        name: &str,
+        location_hint: &str,
+    ) -> Result<JsValue, JsValue>;
+
+    /// A request to a tier; see there.
+    pub(super) type TierCall;
+
+    /// Sends a request to a service binding or the stub of an object.
+    #[wasm_bindgen(constructor)]
+    pub(super) fn new(target: &JsValue, request: &Request, marker: &str) -> TierCall;
+
+    /// The promise of the answer.
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn response(this: &TierCall) -> Promise;
+
+    /// Gives up.
+    #[wasm_bindgen(method)]
+    pub(super) fn stop(this: &TierCall);
+}

@@ -13,6 +13,7 @@ use worker::Context;
 
 use super::cache_store::{self, Found, Look};
 use super::isolate::Isolate;
+use super::leasing::{Lead, Leasing, Permit};
 use super::upstream::Upstream;
 use super::url::target;
 use super::{answer, binding, clock, forward, headers, log};
@@ -28,6 +29,9 @@ use crate::cache::status::{Forwarded, Handled};
 use crate::cache::validation::is_error;
 use crate::log::{Entry as Line, clean};
 use crate::site::cached_host::CachedHost;
+use crate::tier::lease::Outcome;
+use crate::tier::marker;
+use crate::tier::said::Said;
 use crate::time::Instant;
 
 /// The cache's side of one request.
@@ -42,6 +46,8 @@ pub(super) struct Cache {
     pub(super) name: Rc<str>,
     /// Whether another tier of ours gets the answer, with what is for caches of ours.
     pub(super) is_upper: bool,
+    /// In an upper tier: who of many asks the origin.
+    pub(super) leasing: Option<Leasing>,
 }
 
 /// A request on its way.
@@ -73,9 +79,13 @@ impl Cache {
             isolate: isolate.clone(),
             index,
             host,
-            upstream: Upstream::Origin,
+            upstream: match isolate.tiers() {
+                Some(tiers) => Upstream::Tiers(tiers, host),
+                None => Upstream::Origin,
+            },
             name: colo.map_or("lower".into(), |colo| format!("lower-{colo}").into()),
             is_upper: false,
+            leasing: None,
         }
     }
 
@@ -112,7 +122,7 @@ impl Cache {
     async fn go_by(&self, request: Request, why: GoesBy) -> Result<Response, JsValue> {
         self.count(|counts| counts.bypassed += 1);
         let (method, url) = (request.method(), request.url());
-        let response = forward::from_origin(&self.isolate, request).await?;
+        let response = self.upstream.pass_by(&self.isolate, request).await?;
         if response.status() == 101 {
             // A WebSocket would be lost with the response that it came in.
             return Ok(response);
@@ -137,6 +147,11 @@ impl Cache {
         };
         let before = response.headers().get("Cache-Status")?;
         let status = handled.after(before.as_deref(), &self.name);
+        if self.is_upper {
+            let said = Said::Miss.as_str();
+            let response = binding::with_field(&response, marker::HEADER, said)?;
+            return binding::with_field(&response, "Cache-Status", &status);
+        }
         binding::with_field(&response, "Cache-Status", &status)
     }
 }
@@ -158,10 +173,60 @@ impl Exchange<'_> {
                 Use::Miss => (None, Forwarded::Miss),
             },
         };
+        if self.cache.upstream.is_nobody() {
+            return self.say_that(
+                504,
+                Said::Nothing,
+                Fields::default(),
+                None,
+                Handled::default(),
+            );
+        }
         if self.asked.only_if_cached() {
             return self.say(504, Fields::default(), None, Handled::default());
         }
-        self.ask(found, variants, why, ctx).await
+        let lead = match self.permit(variants.as_ref()).await {
+            Permit::Lead(lead) => Some(lead),
+            Permit::Alone => None,
+            Permit::Look => match self.look_again(why).await {
+                Some(response) => return response,
+                None => None,
+            },
+        };
+        self.ask(found, variants, why, lead, ctx).await
+    }
+
+    /// Whether to ask, or to wait until another one has.
+    async fn permit(&self, variants: Option<&Variants>) -> Permit {
+        // What comes in parts, or without a body, is not stored, and nobody could wait for it.
+        let is_whole = self.asked.method == "GET" && !self.asked.fields.has("range");
+        match &self.cache.leasing {
+            Some(leasing) if is_whole => {
+                let place = variants.map(|variants| self.asked.variant(variants));
+                leasing
+                    .ask(&place.unwrap_or_else(|| self.asked.place()))
+                    .await
+            }
+            _ => Permit::Alone,
+        }
+    }
+
+    /// What another request has stored meanwhile, if it is for this one too.
+    async fn look_again(&self, why: Forwarded) -> Option<Result<Response, JsValue>> {
+        let found = cache_store::look(&self.asked).await.found.ok()?;
+        let now = clock::now();
+        match self.asked.judge(&found.entry, self.purges(), now) {
+            Use::Serve | Use::ServeAndRenew => {}
+            Use::Stale | Use::Request | Use::Miss => return None,
+        }
+        self.cache.count(|counts| counts.hits += 1);
+        let handled = Handled {
+            forwarded: Some(why),
+            collapsed: true,
+            ttl: Some(found.entry.ttl(now)),
+            ..Handled::default()
+        };
+        Some(self.serve(found, now, handled, None).await)
     }
 
     fn purges(&self) -> &crate::cache::purge::Purges {
@@ -214,6 +279,24 @@ impl Exchange<'_> {
     fn say(
         &self,
         status: u16,
+        fields: Fields,
+        body: Option<ReadableStream>,
+        handled: Handled,
+    ) -> Result<Response, JsValue> {
+        let said = match &handled {
+            Handled { hit: true, .. } => Said::Hit,
+            Handled {
+                collapsed: true, ..
+            } => Said::Collapsed,
+            _ => Said::Miss,
+        };
+        self.say_that(status, said, fields, body, handled)
+    }
+
+    fn say_that(
+        &self,
+        status: u16,
+        said: Said,
         mut fields: Fields,
         body: Option<ReadableStream>,
         handled: Handled,
@@ -221,7 +304,9 @@ impl Exchange<'_> {
         let before = fields.get("cache-status");
         let told = handled.after(before.as_deref(), &self.cache.name);
         fields.set("cache-status", told);
-        if !self.cache.is_upper {
+        if self.cache.is_upper {
+            fields.set(&marker::HEADER.to_ascii_lowercase(), said.as_str());
+        } else {
             remove_what_is_ours(&mut fields);
         }
         binding::compose(status, &fields.lines(), body.as_ref())
@@ -233,6 +318,7 @@ impl Exchange<'_> {
         found: Option<Found>,
         variants: Option<Variants>,
         why: Forwarded,
+        lead: Option<Lead>,
         ctx: &Context,
     ) -> Result<Response, JsValue> {
         let conditions = found
@@ -263,16 +349,16 @@ impl Exchange<'_> {
         match found {
             Some(found) if answer.status == 304 && !conditions.is_empty() => {
                 if found.entry.is_confirmed_by(&answer.fields) {
-                    return self.confirmed(found, answer, variants, ctx).await;
+                    return self.confirmed(found, answer, variants, lead, ctx).await;
                 }
                 // It speaks of another answer than the one that was asked about.
                 let own = ["if-none-match", "if-modified-since"].map(|name| (name, None));
                 let answer = self.forward(&own, why).await?;
-                self.new_answer(answer, Some(found.place), variants, ctx)
+                self.new_answer(answer, Some(found.place), variants, lead, ctx)
             }
             found => {
                 let place = found.map(|found| found.place);
-                self.new_answer(answer, place, variants, ctx)
+                self.new_answer(answer, place, variants, lead, ctx)
             }
         }
     }
@@ -319,6 +405,7 @@ impl Exchange<'_> {
         found: Found,
         answer: Answer,
         variants: Option<Variants>,
+        lead: Option<Lead>,
         ctx: &Context,
     ) -> Result<Response, JsValue> {
         self.cache.count(|counts| counts.revalidated += 1);
@@ -336,7 +423,7 @@ impl Exchange<'_> {
         handled.ttl = Some(entry.ttl(now));
         handled.stored = why_not.is_none();
         let keep = self.keep_confirmed(entry.clone(), why_not.is_some(), &found, variants);
-        ctx.wait_until(keep);
+        ctx.wait_until(async move { finish(lead, keep.await).await });
         let mut found = Found { entry, ..found };
         if let Some(before) = fields.get("cache-status") {
             found.entry.fields.set("cache-status", before);
@@ -353,18 +440,19 @@ impl Exchange<'_> {
         is_over: bool,
         found: &Found,
         variants: Option<Variants>,
-    ) -> impl Future<Output = ()> + 'static {
+    ) -> impl Future<Output = Outcome> + 'static {
         let (cache, asked, place) = (self.cache.clone(), self.asked.clone(), found.place.clone());
         async move {
             if is_over {
-                return cache_store::remove(vec![place]).await;
+                cache_store::remove(vec![place]).await;
+                return Outcome::NotStored;
             }
             let Some(whole) = cache_store::answer(&place, None).await else {
-                return;
+                return Outcome::Failed;
             };
             cache
                 .store(&asked, entry, variants, whole.response.body())
-                .await;
+                .await
         }
     }
 
@@ -375,6 +463,7 @@ impl Exchange<'_> {
         answer: Answer,
         place: Option<String>,
         variants: Option<Variants>,
+        lead: Option<Lead>,
         ctx: &Context,
     ) -> Result<Response, JsValue> {
         let Answer {
@@ -393,6 +482,13 @@ impl Exchange<'_> {
         let entry = match entry {
             Ok(entry) if cache_store::fits(&entry) => entry,
             not_stored => {
+                let failed = is_error(status);
+                let outcome = if failed {
+                    Outcome::Failed
+                } else {
+                    Outcome::NotStored
+                };
+                ctx.wait_until(finish(lead, outcome));
                 let why = not_stored
                     .err()
                     .map_or("size".to_owned(), |why| why.to_string());
@@ -415,7 +511,10 @@ impl Exchange<'_> {
             }
         };
         let (cache, asked) = (self.cache.clone(), self.asked.clone());
-        ctx.wait_until(async move { cache.store(&asked, entry, variants, ours).await });
+        ctx.wait_until(async move {
+            let outcome = cache.store(&asked, entry, variants, ours).await;
+            finish(lead, outcome).await;
+        });
         self.say(status, fields, theirs, handled)
     }
 
@@ -452,14 +551,25 @@ impl Cache {
         entry: Entry,
         variants: Option<Variants>,
         body: Option<ReadableStream>,
-    ) {
+    ) -> Outcome {
         match cache_store::store(asked, entry, variants.as_ref(), body).await {
-            Ok(()) => self.count(|counts| counts.stored += 1),
+            Ok(()) => {
+                self.count(|counts| counts.stored += 1);
+                Outcome::Stored
+            }
             Err(error) => {
                 let reason = clean(&format!("{error:?}"));
                 log::write(&Line::CacheFailed { reason });
+                Outcome::Failed
             }
         }
+    }
+}
+
+/// Tells those who wait for a leader how it ended.
+async fn finish(lead: Option<Lead>, outcome: Outcome) {
+    if let Some(lead) = lead {
+        lead.finish(outcome).await;
     }
 }
 

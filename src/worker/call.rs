@@ -18,12 +18,15 @@ use crate::room::figures::told::{self, QUESTION, Question};
 use crate::room::message::{Message, Reply, Request, Response, VERSION};
 use crate::room::snapshot::Snapshot;
 use crate::site::room::RoomId;
+use crate::tier::lease;
 use crate::time::Span;
 
 /// The Durable Object namespaces of rooms, relays and the atlas.
 const ROOMS: &str = "ROOM";
 const RELAYS: &str = "RELAY";
 pub(super) const ATLAS: &str = "ATLAS";
+/// That of the leases of upper tiers.
+const LEASES: &str = "LEASE";
 
 /// A relay gets this share of the patience; the rest is for the room.
 const RELAYS_THIRDS: u32 = 2;
@@ -239,6 +242,18 @@ pub(super) async fn question(
     let body = serde_json::to_string(question).map_err(not_understood)?;
     let body = format!("{QUESTION}{body}");
     let text = say(env, ROOMS, room.as_str(), &body, patience).await?;
+    serde_json::from_str(&text).map_err(not_understood)
+}
+
+/// Says something to an object that keeps leases. What it answers to who has finished means nothing.
+pub(super) async fn lease(
+    env: &Env,
+    object: &str,
+    message: &lease::Message,
+    patience: Duration,
+) -> Result<lease::Grant, Unanswered> {
+    let body = serde_json::to_string(message).map_err(not_understood)?;
+    let text = say(env, LEASES, object, &body, patience).await?;
     serde_json::from_str(&text).map_err(not_understood)
 }
 

@@ -92,3 +92,5 @@ export const Room = object("Room");
 export const Relay = object("Relay");
 export const Control = object("Control");
 export const Atlas = object("Atlas");
+export const Tier = object("Tier");
+export const Lease = object("Lease");

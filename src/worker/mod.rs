@@ -19,6 +19,9 @@ mod forward;
 mod governed;
 mod headers;
 mod isolate;
+mod knowledge;
+mod lease_object;
+mod leasing;
 mod log;
 mod management;
 mod object;
@@ -33,6 +36,8 @@ mod room_figures;
 mod room_object;
 mod rules;
 mod scheduled;
+mod tier_object;
+mod tiers;
 mod upstream;
 mod url;
 
@@ -77,8 +82,11 @@ fn enter(
         Ok(lasting) => lasting,
         Err(message) => return Ok(answer::broken(&message).into()),
     };
-    let ctx = Context::new(ctx);
     let url = request.url();
+    if let Some(answer) = lasting.receive(&request, &url, &ctx) {
+        return answer;
+    }
+    let ctx = Context::new(ctx);
     let Some(configured) = &lasting.configured else {
         return go(lasting.current(), request, url, None, env, ctx);
     };
