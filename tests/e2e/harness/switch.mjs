@@ -29,9 +29,4 @@ export class Control extends Switch {
   namespace = this.env.CONTROL;
 }
 
-export class Atlas extends Switch {
-  kind = 'atlas';
-  namespace = this.env.ATLAS;
-}
-
 export default {};
