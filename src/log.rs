@@ -86,6 +86,21 @@ pub enum Entry<'a> {
         /// What was wrong.
         reason: String,
     },
+    /// The object of the atlas could not do what it was asked, or has given no answer.
+    AtlasFailed {
+        /// What was wrong.
+        reason: String,
+    },
+    /// A provider's file of address ranges was not taken; the last good one stays.
+    RangesRefused {
+        /// What was wrong.
+        reason: String,
+    },
+    /// Nobody knows where these regions of a provider's file are.
+    RegionsLost {
+        /// The first of them.
+        reason: String,
+    },
     /// An isolate could not look for a newer configuration, and goes by the one that it has.
     ConfigurationFailed {
         /// What was wrong.
@@ -156,12 +171,15 @@ impl Entry<'_> {
             | Self::BatchFailed { .. }
             | Self::ApiFailed { .. }
             | Self::ControlFailed { .. }
+            | Self::AtlasFailed { .. }
             | Self::RuleLeftOut { .. } => Level::Error,
             Self::RoomFailed { .. }
             | Self::RelayFailed { .. }
             | Self::FiguresLost { .. }
             | Self::ConfigurationFailed { .. }
             | Self::CopyFailed { .. }
+            | Self::RangesRefused { .. }
+            | Self::RegionsLost { .. }
             | Self::CacheFailed { .. }
             | Self::TierFailed { .. }
             | Self::LeaseFailed { .. }
@@ -258,6 +276,9 @@ mod tests {
             },
             Entry::ApiFailed { reason: reason() },
             Entry::ControlFailed { reason: reason() },
+            Entry::AtlasFailed { reason: reason() },
+            Entry::RangesRefused { reason: reason() },
+            Entry::RegionsLost { reason: reason() },
             Entry::ConfigurationFailed { reason: reason() },
             Entry::CopyFailed { reason: reason() },
             Entry::CacheFailed { reason: reason() },

@@ -126,6 +126,11 @@ impl Hints {
         Ok(kept)
     }
 
+    /// Whether the hints are the same, of whatever version.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.hints == other.hints
+    }
+
     /// Takes a hint away, and gives it back.
     pub fn remove(&mut self, origin: &OriginName) -> Option<Hint> {
         let hint = self.hints.remove(origin)?;

@@ -6,9 +6,11 @@
 
 pub mod anycast;
 pub mod cloud;
+pub mod files;
 pub mod findings;
 pub mod hints;
 pub mod hints_csv;
+pub mod keeper;
 pub mod knowledge;
 pub mod origin_name;
 pub mod place;

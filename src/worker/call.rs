@@ -11,6 +11,7 @@ use worker::Env;
 use super::configuration::CONTROL;
 use super::isolate::Isolate;
 use super::{binding, clock, log};
+use crate::control::atlas;
 use crate::control::message::{self as control, Ask, Policy};
 use crate::log::{Entry, clean};
 use crate::room::figures::told::{self, QUESTION, Question};
@@ -20,9 +21,10 @@ use crate::site::room::RoomId;
 use crate::tier::{lease, tally};
 use crate::time::Span;
 
-/// The Durable Object namespaces of rooms and relays.
+/// The Durable Object namespaces of rooms, relays and the atlas.
 const ROOMS: &str = "ROOM";
 const RELAYS: &str = "RELAY";
+pub(super) const ATLAS: &str = "ATLAS";
 /// That of the leases of upper tiers.
 const LEASES: &str = "LEASE";
 /// That of the sum of what was counted.
@@ -206,6 +208,16 @@ pub(super) async fn control(
         }
         outcome => outcome,
     }
+}
+
+/// Asks the object of the atlas, once: what it does is not to be done twice.
+pub(super) async fn atlas(
+    env: &Env,
+    question: &atlas::Ask,
+    patience: Duration,
+) -> Result<String, Unanswered> {
+    let body = serde_json::to_string(question).map_err(not_understood)?;
+    say(env, ATLAS, atlas::NAME, &body, patience).await
 }
 
 /// Tells a room what it is to go by, for `patience` at most.

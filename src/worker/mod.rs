@@ -4,6 +4,7 @@
 //! origin right there, without a future of this program; everything else goes to [`edge`].
 
 mod answer;
+mod atlas_object;
 mod binding;
 mod cache;
 mod cache_store;
@@ -34,6 +35,7 @@ mod reserve;
 mod room_figures;
 mod room_object;
 mod rules;
+mod scheduled;
 mod tally_object;
 mod tier_object;
 mod tiers;

@@ -12,13 +12,13 @@
 //! Others can be had as a plain table of prefixes and regions.
 
 use ipnet::IpNet;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use thiserror::Error;
 
 use crate::atlas::cloud::{Format, Misnamed, Region, Vendor};
 
 /// A prefix and the region that it is assigned to.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Assigned {
     /// The prefix, without bits behind its length.
     pub prefix: IpNet,
@@ -27,7 +27,7 @@ pub struct Assigned {
 }
 
 /// What one file says.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Ranges {
     /// Each prefix once, in order.
     pub assigned: Vec<Assigned>,

@@ -251,7 +251,7 @@ impl Sweep {
         {
             self.found.pop();
         }
-        if self.found.last().map_or(None, |(_, region)| *region) != region
+        if self.found.last().and_then(|(_, region)| *region) != region
             || (self.found.is_empty() && region.is_some())
         {
             self.found.push((address, region));
