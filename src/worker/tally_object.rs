@@ -78,10 +78,10 @@ impl Inner {
     async fn answer(&self, message: Message) -> Result<String, String> {
         self.read().await?;
         match message {
-            Message::Read => text(&*self.sum.borrow()),
+            Message::Read => text(&self.sum.borrow()),
             Message::Add(told) => {
                 self.sum.borrow_mut().add(&told);
-                let sum = text(&*self.sum.borrow())?;
+                let sum = text(&self.sum.borrow())?;
                 let put = self.storage.put(SUM, sum).await;
                 put.map_err(|error| error.to_string())?;
                 Ok("{}".to_owned())
