@@ -6,7 +6,10 @@ use std::{env, error, fs, process};
 #[allow(dead_code, unreachable_pub)]
 #[path = "src/atlas"]
 mod atlas {
+    pub mod cloud;
     pub mod origin_name;
+    pub mod place;
+    pub mod region_places;
 }
 
 #[allow(dead_code, unreachable_pub)]
@@ -27,10 +30,13 @@ mod rules;
 #[path = "src/site/mod.rs"]
 mod site;
 
+use atlas::cloud::{Misnamed, Region};
+use atlas::region_places::RegionPlaces;
 use serde_json::Value;
 use site::cached_host::CachedHost;
 use site::fault::Faults;
 use site::room::Site;
+use site::tier::Tier;
 
 /// A fault, for the operator to read.
 type Failure = Box<dyn error::Error>;
@@ -45,7 +51,8 @@ fn main() {
 }
 
 fn pack() -> Result<(), Failure> {
-    println!("cargo::rerun-if-changed=src/atlas/origin_name.rs");
+    println!("cargo::rerun-if-changed=src/atlas");
+    println!("cargo::rerun-if-changed=atlas");
     println!("cargo::rerun-if-changed=src/page");
     println!("cargo::rerun-if-changed=src/rules");
     println!("cargo::rerun-if-changed=src/site");
@@ -56,6 +63,7 @@ fn pack() -> Result<(), Failure> {
         declaration,
         site,
         cached_hosts,
+        tiers,
     } = read_declaration(&root)?;
     check_templates(&root, &site)?;
     fs::write(out.join("page.rs"), pack_page(&root)?)?;
@@ -67,6 +75,7 @@ fn pack() -> Result<(), Failure> {
     fs::write(out.join("site.json"), serde_json::to_string(&site)?)?;
     let cached_hosts = serde_json::to_string(&cached_hosts)?;
     fs::write(out.join("cached_hosts.json"), cached_hosts)?;
+    fs::write(out.join("tiers.json"), serde_json::to_string(&tiers)?)?;
     fs::write(out.join("templates.rs"), page_sources(&root, &site)?)?;
     Ok(())
 }
@@ -81,6 +90,8 @@ struct Declared {
     /// The cached hosts, checked. The API does not change them, so they are not part of the declaration
     /// that it compares.
     cached_hosts: Vec<CachedHost>,
+    /// The upper tiers, checked. The same is true of them.
+    tiers: Vec<Tier>,
 }
 
 /// Reads and checks what is declared: `rooms.toml`, or the file that `ANTEROOM_ROOMS` names.
@@ -91,9 +102,12 @@ fn read_declaration(root: &Path) -> Result<Declared, Failure> {
     let named = |fault: &dyn error::Error| format!("{}: {fault}", file.display());
     let text = fs::read_to_string(&file).map_err(|fault| named(&fault))?;
     let mut declaration: Value = toml::from_str(&text).map_err(|fault| named(&fault))?;
-    let cached_hosts = declaration
-        .as_object_mut()
-        .and_then(|whole| whole.remove("cached_hosts"));
+    let mut remove = |name| {
+        declaration
+            .as_object_mut()
+            .and_then(|whole| whole.remove(name))
+    };
+    let (cached_hosts, tiers) = (remove("cached_hosts"), remove("tiers"));
     let languages = languages(root);
     let to_ascii = |name: &str| idna::domain_to_ascii(name).ok();
     let is_public_suffix = |name: &str| psl::suffix_str(name) == Some(name);
@@ -108,11 +122,41 @@ fn read_declaration(root: &Path) -> Result<Declared, Failure> {
     let faulty = |faults: Faults| format!("{} has faults:\n{faults}", file.display());
     let site = site::validate(&declaration, context).map_err(faulty)?;
     let cached_hosts = site::cached_hosts(cached_hosts.as_ref(), names).map_err(faulty)?;
+    let places = RegionPlaces::packed()?;
+    let world = site::World {
+        region: &|text| region(&places, text),
+        is_place: &|code| places.place(code).is_some(),
+    };
+    let tiers = site::tiers(tiers.as_ref(), &cached_hosts, world).map_err(faulty)?;
     names_in_punycode(&mut declaration);
     Ok(Declared {
         declaration,
         site,
         cached_hosts,
+        tiers,
+    })
+}
+
+/// Where a region is, and which one Cloudflare's placement has for it.
+fn region(places: &RegionPlaces, text: &str) -> Result<site::Located, String> {
+    let region: Region = text.parse().map_err(|fault: Misnamed| fault.to_string())?;
+    let placement = places.placement(&region).ok_or_else(|| {
+        let like: Vec<String> = places
+            .like(&region)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        match like.as_slice() {
+            [] => format!("there is no region {region} in atlas/regions.csv"),
+            like => format!(
+                "there is no region {region}; did you mean {}?",
+                like.join(" or ")
+            ),
+        }
+    })?;
+    Ok(site::Located {
+        place: placement.place.code.clone(),
+        placement: placement.region.to_string(),
     })
 }
 

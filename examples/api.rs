@@ -12,8 +12,12 @@ use std::error::Error;
 use std::io::Read as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use anteroom::atlas::Knowledge;
+use anteroom::atlas::region_places::RegionPlaces;
 use anteroom::control::access::Access;
-use anteroom::control::api::{self, Answer, MOST_BODY, Moment, Outcome, Request, Sent};
+use anteroom::control::api::{
+    self, Answer, MOST_BODY, Moment, Outcome, Request, Sent, cloud_regions,
+};
 use anteroom::control::rate::Buckets;
 use anteroom::control::{Configuration, Surroundings};
 use anteroom::page::language;
@@ -42,6 +46,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut configuration = Configuration::default();
     let mut buckets = Buckets::default();
     let mut previews = HashMap::new();
+    let mut atlas = Knowledge {
+        places: RegionPlaces::packed()?.into(),
+        ..Knowledge::default()
+    };
     for mut incoming in server.incoming_requests() {
         let request = read(&mut incoming)?;
         let now = now()?;
@@ -75,6 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 previews.insert(id, html);
                 answer
             }
+            Outcome::CloudRegions(call) => cloud_regions::answer(&mut atlas, call, now),
             Outcome::ShowPreview { id, show } => show.answer(previews.get(&id).map(String::as_str)),
         };
         // A client that has gone is no concern of the others.

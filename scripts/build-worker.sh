@@ -42,7 +42,7 @@ fingerprint() {
     printf '%s\n' "$features" "$rooms"
     local inputs=() input
     for input in Cargo.toml Cargo.lock build.rs rust-toolchain.toml package-lock.json "$rooms" \
-        scripts/build-worker.sh scripts/bundle.sh scripts/common.sh src templates data; do
+        scripts/build-worker.sh scripts/bundle.sh scripts/common.sh src atlas templates data; do
         [[ -e $input ]] && inputs+=("$input")
     done
     find "${inputs[@]}" -type f -print0 | sort --zero-terminated | xargs --null sha256sum

@@ -13,6 +13,7 @@ pub mod page;
 pub mod room;
 pub mod rules;
 pub mod site;
+pub mod tier;
 pub mod time;
 
 #[cfg(target_arch = "wasm32")]

@@ -9,8 +9,9 @@ use std::fmt::Write;
 use serde::Serialize;
 
 /// The names of all events, [`Entry`]'s and those of `src/worker/entry.js`.
-pub const EVENTS: [&str; 18] = [
+pub const EVENTS: [&str; 23] = [
     "api_failed",
+    "atlas_failed",
     "batch_failed",
     "cache_failed",
     "configuration_failed",
@@ -19,14 +20,18 @@ pub const EVENTS: [&str; 18] = [
     "declaration_ignored",
     "figures_lost",
     "instance_replaced",
+    "lease_failed",
     "not_set_up",
     "origin_failed",
     "policy_failed",
     "policy_not_told",
+    "ranges_refused",
+    "regions_lost",
     "relay_failed",
     "room_failed",
     "rule_left_out",
     "rules_too_costly",
+    "tier_failed",
     "trap",
 ];
 
@@ -84,6 +89,21 @@ pub enum Entry<'a> {
         /// What was wrong.
         reason: String,
     },
+    /// The object of the atlas could not do what it was asked, or has given no answer.
+    AtlasFailed {
+        /// What was wrong.
+        reason: String,
+    },
+    /// A provider's file of address ranges was not taken; the last good one stays.
+    RangesRefused {
+        /// What was wrong.
+        reason: String,
+    },
+    /// Nobody knows where these regions of a provider's file are.
+    RegionsLost {
+        /// The first of them.
+        reason: String,
+    },
     /// An isolate could not look for a newer configuration, and goes by the one that it has.
     ConfigurationFailed {
         /// What was wrong.
@@ -96,6 +116,18 @@ pub enum Entry<'a> {
     },
     /// An answer could not be stored in the data centre's cache, or renewed there.
     CacheFailed {
+        /// What was wrong.
+        reason: String,
+    },
+    /// An upper tier has failed; another one was asked, or the origin.
+    TierFailed {
+        /// Its name.
+        tier: &'a str,
+        /// What was wrong.
+        reason: String,
+    },
+    /// An upper tier could not ask for the lease of a key; the request asked the origin for itself.
+    LeaseFailed {
         /// What was wrong.
         reason: String,
     },
@@ -142,13 +174,18 @@ impl Entry<'_> {
             | Self::BatchFailed { .. }
             | Self::ApiFailed { .. }
             | Self::ControlFailed { .. }
+            | Self::AtlasFailed { .. }
             | Self::RuleLeftOut { .. } => Level::Error,
             Self::RoomFailed { .. }
             | Self::RelayFailed { .. }
             | Self::FiguresLost { .. }
             | Self::ConfigurationFailed { .. }
             | Self::CopyFailed { .. }
+            | Self::RangesRefused { .. }
+            | Self::RegionsLost { .. }
             | Self::CacheFailed { .. }
+            | Self::TierFailed { .. }
+            | Self::LeaseFailed { .. }
             | Self::DeclarationIgnored
             | Self::PolicyFailed { .. }
             | Self::RulesTooCostly
@@ -216,7 +253,7 @@ mod tests {
 
     use super::*;
 
-    fn all() -> [Entry<'static>; 16] {
+    fn all() -> [Entry<'static>; 21] {
         let reason = || "it broke".to_owned();
         [
             Entry::NotSetUp { reason: reason() },
@@ -242,9 +279,17 @@ mod tests {
             },
             Entry::ApiFailed { reason: reason() },
             Entry::ControlFailed { reason: reason() },
+            Entry::AtlasFailed { reason: reason() },
+            Entry::RangesRefused { reason: reason() },
+            Entry::RegionsLost { reason: reason() },
             Entry::ConfigurationFailed { reason: reason() },
             Entry::CopyFailed { reason: reason() },
             Entry::CacheFailed { reason: reason() },
+            Entry::TierFailed {
+                tier: "fra",
+                reason: reason(),
+            },
+            Entry::LeaseFailed { reason: reason() },
             Entry::DeclarationIgnored,
             Entry::RulesTooCostly,
             Entry::RuleLeftOut {

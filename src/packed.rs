@@ -2,6 +2,7 @@
 
 use crate::site::cached_host::CachedHost;
 use crate::site::room::Site;
+use crate::site::tier::Tier;
 
 /// The sources of the rooms' own pages, each under the name of its file.
 const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/templates.rs"));
@@ -20,6 +21,14 @@ pub fn site() -> Result<Site, serde_json::Error> {
 /// None of a build that ran through.
 pub fn cached_hosts() -> Result<Vec<CachedHost>, serde_json::Error> {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/cached_hosts.json")))
+}
+
+/// The upper tiers.
+///
+/// # Errors
+/// None of a build that ran through.
+pub fn tiers() -> Result<Vec<Tier>, serde_json::Error> {
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/tiers.json")))
 }
 
 /// The rooms as they were declared, with international host names in punycode: JSON.
@@ -43,6 +52,7 @@ mod tests {
     #[test]
     fn what_is_packed_can_be_read() {
         super::cached_hosts().unwrap();
+        super::tiers().unwrap();
         let site = super::site().unwrap();
         for name in site.rooms.iter().flat_map(|room| room.pages()) {
             assert!(super::pages().any(|(page, _)| page == name), "{name}");

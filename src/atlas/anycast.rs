@@ -62,6 +62,18 @@ pub enum Verdict {
     },
 }
 
+impl Verdict {
+    /// Whether one place answers.
+    pub const fn is_unicast(&self) -> bool {
+        matches!(self, Self::Unicast { .. })
+    }
+
+    /// Whether several do.
+    pub const fn is_anycast(&self) -> bool {
+        matches!(self, Self::Anycast { .. })
+    }
+}
+
 /// With fewer vantage points one that errs cannot be told from one that is right.
 pub const LEAST_MEASUREMENTS: usize = 4;
 

@@ -6,7 +6,18 @@
 
 pub mod anycast;
 pub mod cloud;
+pub mod files;
+pub mod findings;
+pub mod hints;
+pub mod hints_csv;
+pub mod keeper;
+pub mod knowledge;
 pub mod origin_name;
 pub mod place;
+pub mod probe;
 pub mod ranges;
 pub mod region_places;
+pub mod standing;
+pub mod votes;
+
+pub use self::knowledge::Knowledge;

@@ -1,12 +1,38 @@
-//! Where cloud regions are: the tables of `atlas/`, read once.
+//! Where clouds, their regions and Cloudflare's large data centres are: the tables of `atlas/`, read
+//! once.
 
 use std::collections::BTreeMap;
 
-use super::cloud::{Region, Vendor};
+use thiserror::Error;
+
+use super::cloud::{Format, Region, Vendor};
+use super::origin_name::OriginName;
 use super::place::Point;
 
-const PLACES: &str = include_str!("../../atlas/places.csv");
-const REGIONS: &str = include_str!("../../atlas/regions.csv");
+/// The tables, as text.
+#[derive(Clone, Copy, Debug)]
+pub struct Tables<'a> {
+    /// `atlas/places.csv`.
+    pub places: &'a str,
+    /// `atlas/vendors.csv`.
+    pub vendors: &'a str,
+    /// `atlas/regions.csv`.
+    pub regions: &'a str,
+    /// `atlas/colos.csv`.
+    pub colos: &'a str,
+}
+
+/// Those that are packed into the program.
+const PACKED: Tables<'static> = Tables {
+    places: include_str!("../../atlas/places.csv"),
+    vendors: include_str!("../../atlas/vendors.csv"),
+    regions: include_str!("../../atlas/regions.csv"),
+    colos: include_str!("../../atlas/colos.csv"),
+};
+
+/// Two places this far apart, in kilometres, do not lose power, water or lines together: a fallback
+/// is at least so far from its primary.
+pub const APART_KM: f64 = 100.0;
 
 /// A metropolitan area.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,11 +49,65 @@ pub struct Place {
     pub point: Point,
 }
 
-/// Places, and the regions that are there.
+/// A cloud provider.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Provider {
+    /// The form of its file of address ranges.
+    pub format: Format,
+    /// Where the file is; none if there is none, or if its address moves and has to be configured.
+    pub url: Option<String>,
+    /// Whether Cloudflare places Workers near its regions (`placement.region`).
+    pub has_placement: bool,
+    /// Names below these have the region in one of their labels: `amazonaws.com`.
+    pub domains: Vec<String>,
+}
+
+/// One of Cloudflare's data centres that is large enough to be an upper tier.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Colo {
+    /// Its code at Cloudflare: `IAD`.
+    pub code: String,
+    /// The code of its place.
+    pub place: String,
+    /// Whether Durable Objects live there.
+    pub has_objects: bool,
+}
+
+/// A table that cannot be read.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[error("the table of {table} cannot be read: {line}")]
+pub struct Unreadable {
+    /// Which table.
+    pub table: &'static str,
+    /// Its first line that has a fault.
+    pub line: String,
+}
+
+/// Two places for an upper tier: see [`best`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nearest<'a> {
+    /// The nearest, or else best.
+    pub primary: &'a Place,
+    /// The next one that is [`APART_KM`] from it.
+    pub fallback: Option<&'a Place>,
+}
+
+/// Where Cloudflare runs a Worker that is placed near a region.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placement<'a> {
+    /// For `placement.region`.
+    pub region: Region,
+    /// Where that is.
+    pub place: &'a Place,
+}
+
+/// Places, and what is there.
 #[derive(Clone, Debug, Default)]
 pub struct RegionPlaces {
     places: BTreeMap<String, Place>,
+    vendors: BTreeMap<Vendor, Provider>,
     regions: BTreeMap<Region, String>,
+    colos: Vec<Colo>,
 }
 
 impl RegionPlaces {
@@ -35,30 +115,50 @@ impl RegionPlaces {
     ///
     /// # Errors
     /// The line that cannot be read; none of a program whose tests ran through.
-    pub fn packed() -> Result<Self, String> {
-        Self::read(PLACES, REGIONS)
+    pub fn packed() -> Result<Self, Unreadable> {
+        Self::read(PACKED)
     }
 
-    /// Reads the two tables.
+    /// Reads the tables.
     ///
     /// # Errors
-    /// The first line that cannot be read, or names a place that there is not.
-    pub fn read(places: &str, regions: &str) -> Result<Self, String> {
+    /// The first line that cannot be read, or names a place or a vendor that there is not.
+    pub fn read(tables: Tables<'_>) -> Result<Self, Unreadable> {
         let mut read = Self::default();
-        for line in rows(places) {
-            let place = place(line).ok_or_else(|| format!("not a place: {line}"))?;
+        each(tables.places, "places", |line| {
+            let place = place(line)?;
             read.places.insert(place.code.clone(), place);
-        }
-        for line in rows(regions) {
-            let fault = || format!("not a region: {line}");
-            let [vendor, name, code] = fields(line).ok_or_else(fault)?;
-            let vendor: Vendor = vendor.parse()?;
-            if !read.places.contains_key(code) {
-                return Err(format!("no such place: {line}"));
-            }
-            read.regions
-                .insert(Region::new(vendor, name), code.to_owned());
-        }
+            Some(())
+        })?;
+        each(tables.vendors, "vendors", |line| {
+            let [name, format, placement, url, domains] = fields(line)?;
+            let provider = Provider {
+                format: format.parse().ok()?,
+                url: Some(url.to_owned()).filter(|url| !url.is_empty()),
+                has_placement: placement.parse().ok()?,
+                domains: domains.split_whitespace().map(str::to_owned).collect(),
+            };
+            read.vendors.insert(name.parse().ok()?, provider);
+            Some(())
+        })?;
+        each(tables.regions, "regions", |line| {
+            let [vendor, name, place] = fields(line)?;
+            let vendor: Vendor = vendor.parse().ok()?;
+            let is_known = read.vendors.contains_key(&vendor) && read.places.contains_key(place);
+            let region = Region::new(vendor, name).ok().filter(|_| is_known)?;
+            read.regions.insert(region, place.to_owned());
+            Some(())
+        })?;
+        each(tables.colos, "colos", |line| {
+            let [code, place, objects] = fields(line)?;
+            let place = read.places.get(place)?.code.clone();
+            read.colos.push(Colo {
+                code: code.to_owned(),
+                place,
+                has_objects: objects.parse().ok()?,
+            });
+            Some(())
+        })?;
         Ok(read)
     }
 
@@ -72,6 +172,27 @@ impl RegionPlaces {
         self.places.get(code)
     }
 
+    /// The region that Cloudflare's placement of Workers has for this one: itself, or of a cloud that it
+    /// does not know, the nearest of another. None if nobody knows where the region is.
+    pub fn placement(&self, region: &Region) -> Option<Placement<'_>> {
+        let place = self.place_of(region)?;
+        let has_placement = |region: &Region| {
+            let provider = self.vendors.get(region.vendor());
+            provider.is_some_and(|provider| provider.has_placement)
+        };
+        if has_placement(region) {
+            let region = region.clone();
+            return Some(Placement { region, place });
+        }
+        let known = self.regions.iter();
+        let known = known.filter(|(region, _)| has_placement(region));
+        let known = known.filter_map(|(region, code)| Some((region, self.places.get(code)?)));
+        let km = |(_, other): &(&Region, &Place)| other.point.km_to(&place.point);
+        let (region, place) = known.min_by(|a, b| km(a).total_cmp(&km(b)))?;
+        let region = region.clone();
+        Some(Placement { region, place })
+    }
+
     /// The known regions that are most like `region`, the likeliest first: for whoever has
     /// mistyped one.
     pub fn like(&self, region: &Region) -> Vec<&Region> {
@@ -83,6 +204,50 @@ impl RegionPlaces {
             .collect();
         like.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         like.into_iter().take(3).map(|(_, known)| known).collect()
+    }
+
+    /// The region that a host name has in one of its labels, as those of buckets and of load
+    /// balancers do: `eu-west-1` of `pictures.s3.eu-west-1.amazonaws.com`.
+    pub fn region_of_host(&self, name: &OriginName) -> Option<&Region> {
+        let is_below = |domain: &String| {
+            let above = name.as_str().strip_suffix(domain.as_str());
+            above.is_some_and(|above| above.ends_with('.'))
+        };
+        let mut vendors = self.vendors.iter();
+        let (vendor, _) = vendors.find(|(_, provider)| provider.domains.iter().any(is_below))?;
+        let mut labels = name.as_str().rsplit('.');
+        labels.find_map(|label| {
+            let region = Region::new(vendor.clone(), label).ok()?;
+            let (known, _) = self.regions.get_key_value(&region)?;
+            Some(known)
+        })
+    }
+
+    /// The providers.
+    pub fn vendors(&self) -> impl Iterator<Item = (&Vendor, &Provider)> {
+        self.vendors.iter()
+    }
+
+    /// A provider.
+    pub fn provider(&self, vendor: &Vendor) -> Option<&Provider> {
+        self.vendors.get(vendor)
+    }
+
+    /// The large data centres.
+    pub fn colos(&self) -> &[Colo] {
+        &self.colos
+    }
+
+    /// The data centre of a place.
+    pub fn colo_at(&self, place: &str) -> Option<&Colo> {
+        self.colos.iter().find(|colo| colo.place == place)
+    }
+
+    /// Of the large data centres the place of the nearest, and that of the nearest in another
+    /// metropolitan area.
+    pub fn nearest(&self, to: &Point) -> Option<Nearest<'_>> {
+        let places = self.colos.iter().filter_map(|colo| self.place(&colo.place));
+        best(places, |place| Some(to.km_to(&place.point)))
     }
 
     /// All known regions.
@@ -101,10 +266,25 @@ impl RegionPlaces {
     }
 }
 
+/// Of these places the one of the least cost, and the next one that is [`APART_KM`] from that. A place
+/// without a cost does not stand.
+pub fn best<'a>(
+    among: impl Iterator<Item = &'a Place>,
+    cost: impl Fn(&Place) -> Option<f64>,
+) -> Option<Nearest<'a>> {
+    let costs = among.filter_map(|place| Some((cost(place)?, place)));
+    let mut costs: Vec<(f64, &Place)> = costs.collect();
+    costs.sort_by(|(a, x), (b, y)| a.total_cmp(b).then_with(|| x.code.cmp(&y.code)));
+    let (_, primary) = costs.first().copied()?;
+    let mut others = costs.into_iter().map(|(_, place)| place);
+    let fallback = others.find(|place| place.point.km_to(&primary.point) >= APART_KM);
+    Some(Nearest { primary, fallback })
+}
+
 /// The code of the place in the name of a border group: `bue` of `us-east-1-bue-1`, `mia` of
 /// `us-east-1-wl1-mia-wlz-1`.
 fn border_group(region: &Region) -> Option<&str> {
-    if region.vendor() != Vendor::Aws {
+    if region.vendor().as_str() != "aws" {
         return None;
     }
     let is_code =
@@ -113,6 +293,21 @@ fn border_group(region: &Region) -> Option<&str> {
     let rest = region.name().split('-').skip(3);
     let mut codes = rest.filter(|part| is_code(part) && *part != "wlz");
     codes.next()
+}
+
+fn each(
+    text: &str,
+    table: &'static str,
+    mut read: impl FnMut(&str) -> Option<()>,
+) -> Result<(), Unreadable> {
+    for line in rows(text) {
+        let fault = || Unreadable {
+            table,
+            line: line.to_owned(),
+        };
+        read(line).ok_or_else(fault)?;
+    }
+    Ok(())
 }
 
 fn rows(table: &str) -> impl Iterator<Item = &str> {
@@ -139,71 +334,4 @@ fn place(line: &str) -> Option<Place> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn packed() -> RegionPlaces {
-        RegionPlaces::packed().unwrap()
-    }
-
-    fn place_of(text: &str) -> Option<String> {
-        let region: Region = text.parse().unwrap();
-        packed().place_of(&region).map(|place| place.city.clone())
-    }
-
-    #[test]
-    fn regions_are_where_they_are() {
-        for (region, city) in [
-            ("aws:us-east-1", Some("Ashburn")),
-            ("aws:us-east-1-bue-1", Some("Buenos Aires")),
-            ("aws:us-east-1-wl1-mia-wlz-1", Some("Miami")),
-            ("aws:us-east-1-foe-wlz-1", Some("Topeka")),
-            ("aws:us-east-1-xyz-1", None),
-            ("azure:germanywc", Some("Frankfurt")),
-            ("gcp:asia-southeast1", Some("Singapore")),
-            ("oci:us-ashburn-1", Some("Ashburn")),
-            ("gcp:us-east-1-bue-1", None),
-        ] {
-            assert_eq!(place_of(region).as_deref(), city, "{region}");
-        }
-    }
-
-    #[test]
-    fn every_name_is_the_one_that_the_cloud_uses() {
-        for region in packed().regions() {
-            assert_eq!(
-                *region,
-                Region::new(region.vendor(), region.name()),
-                "{region}"
-            );
-            assert!(packed().place_of(region).is_some(), "{region}");
-        }
-    }
-
-    #[test]
-    fn a_mistyped_region_is_recognized() {
-        let places = packed();
-        let like = |text: &str| {
-            let like = places.like(&text.parse().unwrap());
-            like.first().map(|region| region.to_string())
-        };
-        assert_eq!(like("aws:us-east1").as_deref(), Some("aws:us-east-1"));
-        assert_eq!(like("gcp:us-east-1").as_deref(), Some("gcp:us-east1"));
-        assert_eq!(
-            like("azure:westeuropa").as_deref(),
-            Some("azure:westeurope")
-        );
-        assert_eq!(like("oci:xxxxxxxx"), None);
-    }
-
-    #[test]
-    fn a_table_with_a_fault_is_refused() {
-        let places =
-            "code,city,country,continent,latitude,longitude\nsin,Singapore,SG,AS,1.35,103.82\n";
-        assert!(RegionPlaces::read(places, "vendor,region,place\naws,a-b-1,sin\n").is_ok());
-        for regions in ["x\naws,a-b-1,xxx\n", "x\naws,a-b-1\n", "x\nibm,a-b-1,sin\n"] {
-            assert!(RegionPlaces::read(places, regions).is_err(), "{regions}");
-        }
-        assert!(RegionPlaces::read("x\nsin,Singapore,SG,AS,91,0\n", "x\n").is_err());
-    }
-}
+mod tests;

@@ -28,8 +28,9 @@ const COMMAND: &str = "cf-waiting-room-command";
 
 /// Fields that belong to one connection (RFC 9110 section 7.6.1, RFC 9111 section 3.1), or are made anew
 /// for each answer.
-const NOT_STORED: [&str; 17] = [
+const NOT_STORED: [&str; 18] = [
     "age",
+    "anteroom-tier",
     "cache-status",
     "cf-cache-status",
     "cf-ray",

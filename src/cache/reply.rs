@@ -18,6 +18,9 @@ const NOT_WITH_304: [&str; 5] = [
 /// Fields that speak to caches of Cloudflare's alone, and go no further than this one.
 const FOR_THIS_CACHE: [&str; 2] = ["cache-tag", "cloudflare-cdn-cache-control"];
 
+/// What an upper tier says of its answer ([`crate::tier::marker::HEADER`]).
+const TIER: &str = "anteroom-tier";
+
 /// An answer on its way to the visitor.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Reply {
@@ -31,7 +34,7 @@ pub struct Reply {
 
 /// Removes what is for caches of ours alone: the last of them does.
 pub fn remove_what_is_ours(fields: &mut Fields) {
-    fields.retain(|name| !FOR_THIS_CACHE.contains(&name));
+    fields.retain(|name| !FOR_THIS_CACHE.contains(&name) && name != TIER);
 }
 
 impl Asked<'_> {

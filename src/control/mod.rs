@@ -7,6 +7,7 @@
 
 pub mod access;
 pub mod api;
+pub mod atlas;
 pub mod audit;
 mod compile;
 mod configuration;

@@ -169,6 +169,19 @@ pub const CACHED_ROUTE: Fields = Fields {
     ],
 };
 
+/// One of `tiers`.
+pub const TIER: Fields = Fields {
+    known: &[
+        "name",
+        "region",
+        "binding",
+        "location_hint",
+        "shards",
+        "place",
+    ],
+    refused: &[],
+};
+
 /// One of `additional_routes`.
 pub const ROUTE: Fields = Fields {
     known: &["host", "path"],

@@ -23,7 +23,10 @@ pub mod rule;
 mod rule_declaration;
 mod scope;
 mod table;
+pub mod tier;
+mod tier_declaration;
 pub mod timeline;
 
 pub use self::cached_host_declaration::cached_hosts;
 pub use self::declaration::{Context, validate};
+pub use self::tier_declaration::{Located, World, tiers};

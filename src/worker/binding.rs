@@ -160,3 +160,70 @@ extern "C" {
         value: &str,
     ) -> Result<Response, JsValue>;
 }
+
+#[wasm_bindgen(module = "/src/worker/atlas.js")]
+extern "C" {
+    /// Asks for a provider's file; see there.
+    #[wasm_bindgen(js_name = fetchFile)]
+    pub(super) fn fetch_file(
+        url: &str,
+        etag: Option<&str>,
+        last_modified: Option<&str>,
+        most: u32,
+    ) -> Promise;
+
+    /// Times handshakes; see there.
+    #[wasm_bindgen(js_name = timeHandshakes)]
+    pub(super) fn time_handshakes(host: &str, port: u16, times: u32, patience: u32) -> Promise;
+
+    /// The code of the data centre that this code runs in, or `undefined`.
+    #[wasm_bindgen(js_name = ownColo)]
+    pub(super) fn own_colo() -> Promise;
+
+    /// Asks an object that is made near a location hint.
+    #[wasm_bindgen(js_name = askNear)]
+    pub(super) fn ask_near(
+        namespace: &JsValue,
+        name: &str,
+        location_hint: &str,
+        body: &str,
+        patience: u32,
+    ) -> Promise;
+
+    /// Writes a value into KV.
+    #[wasm_bindgen]
+    pub(super) fn publish(namespace: &JsValue, key: &str, value: &JsValue) -> Promise;
+}
+
+#[wasm_bindgen(module = "/src/worker/knowledge.js")]
+extern "C" {
+    /// What is published of the atlas: a promise of three values; see there.
+    #[wasm_bindgen(js_name = readKnowledge)]
+    pub(super) fn read_knowledge(namespace: &JsValue, ranges: bool) -> Promise;
+}
+
+#[wasm_bindgen(module = "/src/worker/tier_call.js")]
+extern "C" {
+    /// The stub of the object of this name, which is made near the hint if it is new.
+    #[wasm_bindgen(js_name = objectOf, catch)]
+    pub(super) fn object_of(
+        namespace: &JsValue,
+        name: &str,
+        location_hint: &str,
+    ) -> Result<JsValue, JsValue>;
+
+    /// A request to a tier; see there.
+    pub(super) type TierCall;
+
+    /// Sends a request to a service binding or the stub of an object.
+    #[wasm_bindgen(constructor)]
+    pub(super) fn new(target: &JsValue, request: &Request, marker: &str) -> TierCall;
+
+    /// The promise of the answer.
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn response(this: &TierCall) -> Promise;
+
+    /// Gives up.
+    #[wasm_bindgen(method)]
+    pub(super) fn stop(this: &TierCall);
+}

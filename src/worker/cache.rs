@@ -13,9 +13,10 @@ use worker::Context;
 
 use super::exchange::Exchange;
 use super::isolate::Isolate;
+use super::leasing::Leasing;
 use super::upstream::Upstream;
 use super::url::target;
-use super::{answer, binding, cache_store, forward, headers, log};
+use super::{answer, binding, cache_store, headers, log};
 use crate::cache::asked::{Asked, GoesBy};
 use crate::cache::counts::Counts;
 use crate::cache::entry::Entry;
@@ -26,6 +27,10 @@ use crate::cache::memory::{Index, Memory};
 use crate::cache::status::{Forwarded, Handled};
 use crate::log::{Entry as Line, clean};
 use crate::site::cached_host::CachedHost;
+use crate::tier::lease::Outcome;
+use crate::tier::marker;
+use crate::tier::said::Said;
+use crate::tier::tally;
 
 /// The log tells this once in an isolate's life.
 const FORGETFUL: &str = "the cache does not keep what it is given: on workers.dev and behind Access \
@@ -43,6 +48,8 @@ pub(super) struct Cache {
     pub(super) name: Rc<str>,
     /// Whether another tier of ours gets the answer, with what is for caches of ours.
     pub(super) is_upper: bool,
+    /// In an upper tier: who of many asks the origin.
+    pub(super) leasing: Option<Leasing>,
 }
 
 impl Cache {
@@ -57,9 +64,13 @@ impl Cache {
             isolate: isolate.clone(),
             index,
             host,
-            upstream: Upstream::Origin,
+            upstream: match isolate.tiers() {
+                Some(tiers) => Upstream::Tiers(tiers, host),
+                None => Upstream::Origin,
+            },
             name: colo.map_or("lower".into(), |colo| format!("lower-{colo}").into()),
             is_upper: false,
+            leasing: None,
         }
     }
 
@@ -69,6 +80,10 @@ impl Cache {
     /// Upstream gives none, and nothing stored may take its place.
     pub(super) async fn fetch(&self, request: Request, ctx: &Context) -> Result<Response, JsValue> {
         self.count(|counts| counts.requests += 1);
+        self.tally(|counts| counts.requests += 1);
+        if let Some(tiers) = self.isolate.all_tiers() {
+            tiers.tell(ctx);
+        }
         let url = request.url();
         let (path, _) = target(&url);
         let fields = Fields::parse(&binding::all_fields(&request)?);
@@ -87,6 +102,13 @@ impl Cache {
         exchange.answer(ctx).await
     }
 
+    /// Counts what a data centre does, where there are upper tiers.
+    pub(super) fn tally(&self, note: impl FnOnce(&mut tally::Counts)) {
+        if let Upstream::Tiers(tiers, host) = &self.upstream {
+            tiers.count(&host.host, note);
+        }
+    }
+
     pub(super) fn count(&self, note: impl FnOnce(&mut Counts)) {
         self.isolate
             .caching(|memory| memory.count(self.index, note));
@@ -96,7 +118,7 @@ impl Cache {
     async fn go_by(&self, request: Request, why: GoesBy) -> Result<Response, JsValue> {
         self.count(|counts| counts.bypassed += 1);
         let (method, url) = (request.method(), request.url());
-        let response = forward::from_origin(&self.isolate, request).await?;
+        let response = self.upstream.pass_by(&self.isolate, request).await?;
         if response.status() == 101 {
             // A WebSocket would be lost with the response that it came in.
             return Ok(response);
@@ -121,6 +143,11 @@ impl Cache {
         };
         let before = response.headers().get("Cache-Status")?;
         let status = handled.after(before.as_deref(), &self.name);
+        if self.is_upper {
+            let said = Said::Miss.as_str();
+            let response = binding::with_field(&response, marker::HEADER, said)?;
+            return binding::with_field(&response, "Cache-Status", &status);
+        }
         binding::with_field(&response, "Cache-Status", &status)
     }
 
@@ -131,19 +158,23 @@ impl Cache {
         entry: Entry,
         variants: Option<Variants>,
         body: Option<ReadableStream>,
-    ) {
+    ) -> Outcome {
         let failed = |reason: &str| {
             let reason = clean(reason);
             log::write(&Line::CacheFailed { reason });
         };
         match cache_store::store(asked, entry, variants.as_ref(), body).await {
-            Err(error) => failed(&format!("{error:?}")),
+            Err(error) => {
+                failed(&format!("{error:?}"));
+                Outcome::Failed
+            }
             Ok(place) => {
                 self.count(|counts| counts.stored += 1);
                 let probes = self.isolate.caching(Memory::start_probe) == Some(true);
                 if probes && cache_store::answer(&place, None).await.is_none() {
                     failed(FORGETFUL);
                 }
+                Outcome::Stored
             }
         }
     }

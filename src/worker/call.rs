@@ -11,17 +11,24 @@ use worker::Env;
 use super::configuration::CONTROL;
 use super::isolate::Isolate;
 use super::{binding, clock, log};
+use crate::control::atlas;
 use crate::control::message::{self as control, Ask, Policy};
 use crate::log::{Entry, clean};
 use crate::room::figures::told::{self, QUESTION, Question};
 use crate::room::message::{Message, Reply, Request, Response, VERSION};
 use crate::room::snapshot::Snapshot;
 use crate::site::room::RoomId;
+use crate::tier::{lease, tally};
 use crate::time::Span;
 
-/// The Durable Object namespaces of rooms and relays.
+/// The Durable Object namespaces of rooms, relays and the atlas.
 const ROOMS: &str = "ROOM";
 const RELAYS: &str = "RELAY";
+pub(super) const ATLAS: &str = "ATLAS";
+/// That of the leases of upper tiers.
+const LEASES: &str = "LEASE";
+/// That of the sum of what was counted.
+pub(super) const TALLY: &str = "TALLY";
 
 /// A relay gets this share of the patience; the rest is for the room.
 const RELAYS_THIRDS: u32 = 2;
@@ -203,6 +210,16 @@ pub(super) async fn control(
     }
 }
 
+/// Asks the object of the atlas, once: what it does is not to be done twice.
+pub(super) async fn atlas(
+    env: &Env,
+    question: &atlas::Ask,
+    patience: Duration,
+) -> Result<String, Unanswered> {
+    let body = serde_json::to_string(question).map_err(not_understood)?;
+    say(env, ATLAS, atlas::NAME, &body, patience).await
+}
+
 /// Tells a room what it is to go by, for `patience` at most.
 pub(super) async fn govern(
     env: &Env,
@@ -227,6 +244,29 @@ pub(super) async fn question(
     let body = serde_json::to_string(question).map_err(not_understood)?;
     let body = format!("{QUESTION}{body}");
     let text = say(env, ROOMS, room.as_str(), &body, patience).await?;
+    serde_json::from_str(&text).map_err(not_understood)
+}
+
+/// Says something to an object that keeps leases. What it answers to who has finished means nothing.
+pub(super) async fn lease(
+    env: &Env,
+    object: &str,
+    message: &lease::Message,
+    patience: Duration,
+) -> Result<lease::Grant, Unanswered> {
+    let body = serde_json::to_string(message).map_err(not_understood)?;
+    let text = say(env, LEASES, object, &body, patience).await?;
+    serde_json::from_str(&text).map_err(not_understood)
+}
+
+/// Tells the object that keeps the sum of counts what this isolate has counted, or asks it for the sum.
+pub(super) async fn tally(
+    env: &Env,
+    message: &tally::Message,
+    patience: Duration,
+) -> Result<tally::Tally, Unanswered> {
+    let body = serde_json::to_string(message).map_err(not_understood)?;
+    let text = say(env, TALLY, "all", &body, patience).await?;
     serde_json::from_str(&text).map_err(not_understood)
 }
 

@@ -10,6 +10,7 @@ use worker::Context;
 use super::cache::Cache;
 use super::cache_store::{self, Found};
 use super::exchange::{Answer, Exchange};
+use super::leasing::{Lead, finish};
 use super::{clock, log};
 use crate::cache::asked::Asked;
 use crate::cache::entry::{Entry, NotStored};
@@ -17,6 +18,7 @@ use crate::cache::key::Variants;
 use crate::cache::status::Forwarded;
 use crate::cache::validation::is_error;
 use crate::log::{Entry as Line, clean};
+use crate::tier::lease::Outcome;
 use crate::time::Instant;
 
 impl Exchange<'_> {
@@ -26,6 +28,7 @@ impl Exchange<'_> {
         found: Found,
         answer: Answer,
         variants: Option<Variants>,
+        lead: Option<Lead>,
         ctx: &Context,
     ) -> Result<Response, JsValue> {
         self.cache.count(|counts| counts.revalidated += 1);
@@ -59,10 +62,11 @@ impl Exchange<'_> {
         };
         let confirmed = entry.clone();
         ctx.wait_until(async move {
-            match whole {
+            let outcome = match whole {
                 Some(body) => keep.replaced(confirmed, body).await,
                 None => keep.confirmed(confirmed, why_not).await,
-            }
+            };
+            finish(lead, outcome).await;
         });
         let mut found = Found { entry, ..found };
         if let Some(before) = fields.get("cache-status") {
@@ -124,23 +128,25 @@ struct Renewal {
 impl Kept {
     /// Stores what was confirmed, unless there is a reason why not any longer. The cache cannot change the
     /// fields of what it holds, so the body is put there once more.
-    async fn confirmed(self, entry: Entry, why_not: Option<NotStored>) {
+    async fn confirmed(self, entry: Entry, why_not: Option<NotStored>) -> Outcome {
         if why_not.is_some() {
-            return cache_store::remove(vec![self.place]).await;
+            cache_store::remove(vec![self.place]).await;
+            return Outcome::NotStored;
         }
-        if let Some(whole) = cache_store::answer(&self.place, None).await {
-            self.replaced(entry, whole.body).await;
+        match cache_store::answer(&self.place, None).await {
+            Some(whole) => self.replaced(entry, whole.body).await,
+            None => Outcome::Failed,
         }
     }
 
-    async fn replaced(self, entry: Entry, body: Option<ReadableStream>) {
+    async fn replaced(self, entry: Entry, body: Option<ReadableStream>) -> Outcome {
         let Self {
             cache,
             asked,
             variants,
             ..
         } = self;
-        cache.store(&asked, entry, variants, body).await;
+        cache.store(&asked, entry, variants, body).await
     }
 }
 

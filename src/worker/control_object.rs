@@ -37,7 +37,8 @@ use super::configuration::{COPIES, access, named};
 use super::control_store::Store;
 use super::{binding, call, clock, isolate, log, object};
 use crate::control::access::Access;
-use crate::control::api::{self, MetricsCall, Moment, Outcome, RoomCall, Sent};
+use crate::control::api::{self, MetricsCall, Moment, Outcome, RoomCall, Sent, cloud_regions};
+use crate::control::atlas;
 use crate::control::keeper::{Effects, Keeper};
 use crate::control::message::{Ask, Call, Policy, Reply};
 use crate::control::rate::Buckets;
@@ -103,6 +104,8 @@ enum What {
     OfRoom(Box<RoomCall>, Version),
     /// All rooms have.
     OfRooms(MetricsCall),
+    /// The object of the atlas has.
+    OfAtlas(cloud_regions::Call),
 }
 
 #[wasm_bindgen]
@@ -170,6 +173,10 @@ async fn finish(inner: Rc<Inner>, said: Said, answer: Answer) {
         What::Text(text) => answer.give(&text),
         What::OfRoom(call, version) => give(&answer, ask_room(&inner.env, &call, version).await),
         What::OfRooms(call) => give(&answer, ask_rooms(&inner.env, &call).await),
+        What::OfAtlas(call) => match ask_atlas(&inner.env, call).await {
+            Some(text) => answer.give(&text),
+            None => give(&answer, api::Answer::unavailable()),
+        },
     }
     for (room, policy) in said.policies {
         let env = inner.env.clone();
@@ -216,6 +223,16 @@ async fn ask_room(env: &Env, call: &RoomCall, configuration: Version) -> api::An
         log::write(&Entry::RoomFailed { room, reason });
         api::Answer::unavailable()
     })
+}
+
+/// Lets the object of the atlas answer a call of the API: the text of a [`Reply`].
+async fn ask_atlas(env: &Env, call: cloud_regions::Call) -> Option<String> {
+    let told = call::atlas(env, &atlas::Ask::CloudRegions(call), PATIENCE).await;
+    let failed = |error: call::Unanswered| {
+        let reason = clean(&error.to_string());
+        log::write(&Entry::AtlasFailed { reason });
+    };
+    told.map_err(failed).ok()
 }
 
 /// Lets all rooms answer, at the same time.
@@ -320,6 +337,7 @@ impl Inner {
             Outcome::Answer(answer) => answer,
             Outcome::Room(call) => return Ok((What::OfRoom(call, keeper.version()), effects)),
             Outcome::Metrics(call) => return Ok((What::OfRooms(call), effects)),
+            Outcome::CloudRegions(call) => return Ok((What::OfAtlas(call), effects)),
             Outcome::KeepPreview {
                 id,
                 html,

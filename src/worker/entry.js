@@ -39,6 +39,16 @@ export default {
       throw error;
     }
   },
+
+  scheduled(_controller, env) {
+    renewIfBroken();
+    try {
+      return anteroom.scheduled(env);
+    } catch (error) {
+      note(error);
+      throw error;
+    }
+  },
 };
 
 /** The class of an object: what the runtime knows, around what the WASM has under the same name. */
@@ -81,3 +91,7 @@ function object(name) {
 export const Room = object("Room");
 export const Relay = object("Relay");
 export const Control = object("Control");
+export const Atlas = object("Atlas");
+export const Tier = object("Tier");
+export const Lease = object("Lease");
+export const Tally = object("Tally");

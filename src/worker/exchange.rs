@@ -6,6 +6,7 @@ use worker::Context;
 
 use super::cache::Cache;
 use super::cache_store::{self, Found, Look};
+use super::leasing::{Lead, Permit, finish};
 use super::{binding, clock, forward};
 use crate::cache::asked::{Asked, Use};
 use crate::cache::entry::Entry;
@@ -15,6 +16,9 @@ use crate::cache::purge::Purges;
 use crate::cache::reply::remove_what_is_ours;
 use crate::cache::status::{Forwarded, Handled};
 use crate::cache::validation::is_error;
+use crate::tier::lease::Outcome;
+use crate::tier::marker;
+use crate::tier::said::Said;
 use crate::time::Instant;
 
 /// A request on its way.
@@ -52,10 +56,54 @@ impl Exchange<'_> {
                 Use::Miss => (None, Forwarded::Miss),
             },
         };
+        if self.cache.upstream.is_nobody() {
+            let (fields, handled) = (Fields::default(), Handled::default());
+            return self.say_that(504, Said::Nothing, fields, None, handled);
+        }
         if self.asked.only_if_cached() {
             return self.say(504, Fields::default(), None, Handled::default());
         }
-        self.ask(found, variants, why, ctx).await
+        let lead = match self.permit(variants.as_ref()).await {
+            Permit::Lead(lead) => Some(lead),
+            Permit::Alone => None,
+            Permit::Look => match self.look_again(why).await {
+                Some(response) => return response,
+                None => None,
+            },
+        };
+        self.ask(found, variants, why, lead, ctx).await
+    }
+
+    /// Whether to ask, or to wait until another one has.
+    async fn permit(&self, variants: Option<&Variants>) -> Permit {
+        // What comes in parts, or without a body, is not stored, and nobody could wait for it.
+        let is_whole = self.asked.method == "GET" && !self.asked.fields.has("range");
+        match &self.cache.leasing {
+            Some(leasing) if is_whole => {
+                let place = variants.map(|variants| self.asked.variant(variants));
+                let place = place.unwrap_or_else(|| self.asked.place());
+                leasing.ask(&place).await
+            }
+            _ => Permit::Alone,
+        }
+    }
+
+    /// What another request has stored meanwhile, if it is for this one too.
+    async fn look_again(&self, why: Forwarded) -> Option<Result<Response, JsValue>> {
+        let found = cache_store::look(&self.asked).await.found.ok()?;
+        let now = clock::now();
+        match self.asked.judge(&found.entry, self.purges(), now) {
+            Use::Serve | Use::ServeAndRenew => {}
+            Use::Stale | Use::Request | Use::Miss => return None,
+        }
+        self.cache.count(|counts| counts.hits += 1);
+        let handled = Handled {
+            forwarded: Some(why),
+            collapsed: true,
+            ttl: Some(found.entry.ttl(now)),
+            ..Handled::default()
+        };
+        Some(self.serve(found, now, handled, None).await)
     }
 
     fn purges(&self) -> &Purges {
@@ -65,6 +113,7 @@ impl Exchange<'_> {
     /// Serves what is stored, without asking anybody.
     async fn hit(&self, found: Found, now: Instant) -> Result<Response, JsValue> {
         let is_stale = !found.entry.is_fresh(now);
+        self.cache.tally(|counts| counts.hits += 1);
         self.cache.count(|counts| {
             counts.hits += 1;
             counts.stale += u64::from(is_stale);
@@ -114,6 +163,24 @@ impl Exchange<'_> {
     fn say(
         &self,
         status: u16,
+        fields: Fields,
+        body: Option<ReadableStream>,
+        handled: Handled,
+    ) -> Result<Response, JsValue> {
+        let said = match &handled {
+            Handled { hit: true, .. } => Said::Hit,
+            Handled {
+                collapsed: true, ..
+            } => Said::Collapsed,
+            _ => Said::Miss,
+        };
+        self.say_that(status, said, fields, body, handled)
+    }
+
+    fn say_that(
+        &self,
+        status: u16,
+        said: Said,
         mut fields: Fields,
         body: Option<ReadableStream>,
         handled: Handled,
@@ -121,7 +188,9 @@ impl Exchange<'_> {
         let before = fields.get("cache-status");
         let told = handled.after(before.as_deref(), &self.cache.name);
         fields.set("cache-status", told);
-        if !self.cache.is_upper {
+        if self.cache.is_upper {
+            fields.set(&marker::HEADER.to_ascii_lowercase(), said.as_str());
+        } else {
             remove_what_is_ours(&mut fields);
         }
         binding::compose(status, &fields.lines(), body.as_ref())
@@ -133,6 +202,7 @@ impl Exchange<'_> {
         found: Option<Found>,
         variants: Option<Variants>,
         why: Forwarded,
+        lead: Option<Lead>,
         ctx: &Context,
     ) -> Result<Response, JsValue> {
         let conditions = found
@@ -171,16 +241,16 @@ impl Exchange<'_> {
         match found {
             Some(found) if answer.status == 304 && !conditions.is_empty() => {
                 if found.entry.is_confirmed_by(&answer.fields) {
-                    return self.confirmed(found, answer, variants, ctx).await;
+                    return self.confirmed(found, answer, variants, lead, ctx).await;
                 }
                 // It speaks of another answer than the one that was asked about.
                 let own = ["if-none-match", "if-modified-since"].map(|name| (name, None));
                 let answer = self.forward(&own, why).await?;
-                self.new_answer(answer, Some(found.place), variants, ctx)
+                self.new_answer(answer, Some(found.place), variants, lead, ctx)
             }
             found => {
                 let place = found.map(|found| found.place);
-                self.new_answer(answer, place, variants, ctx)
+                self.new_answer(answer, place, variants, lead, ctx)
             }
         }
     }
@@ -229,6 +299,7 @@ impl Exchange<'_> {
         answer: Answer,
         place: Option<String>,
         variants: Option<Variants>,
+        lead: Option<Lead>,
         ctx: &Context,
     ) -> Result<Response, JsValue> {
         let Answer {
@@ -247,6 +318,11 @@ impl Exchange<'_> {
         let entry = match entry {
             Ok(entry) if cache_store::fits(&entry) => entry,
             not_stored => {
+                let outcome = match is_error(status) {
+                    true => Outcome::Failed,
+                    false => Outcome::NotStored,
+                };
+                ctx.wait_until(finish(lead, outcome));
                 let why = not_stored
                     .err()
                     .map_or("size".to_owned(), |why| why.to_string());
@@ -262,7 +338,10 @@ impl Exchange<'_> {
         handled.ttl = Some(entry.ttl(received));
         let (ours, theirs) = cache_store::tee(body)?;
         let (cache, asked) = (self.cache.clone(), self.asked.clone());
-        ctx.wait_until(async move { cache.store(&asked, entry, variants, ours).await });
+        ctx.wait_until(async move {
+            let outcome = cache.store(&asked, entry, variants, ours).await;
+            finish(lead, outcome).await;
+        });
         self.say(status, fields, theirs, handled)
     }
 }

@@ -14,6 +14,7 @@ use super::headers::names;
 use super::isolate::Isolate;
 use crate::gate::header;
 use crate::origin::storage::private;
+use crate::tier::marker;
 
 /// Header fields of an answer that would let a shared cache store it in spite of `Cache-Control`.
 const FOR_SHARED_CACHES: [&str; 3] = [
@@ -70,14 +71,30 @@ pub(super) async fn and_wait(
     }
 }
 
+/// Hands what an upper tier asks to the origin, without what shows that it is one.
+pub(super) fn unmarked(isolate: &Isolate, request: &Request) -> Result<Promise, JsValue> {
+    let request = with_fields(request, &[(marker::HEADER, None)])?;
+    binding::fetch_as_it_comes(&redirected(isolate, request)?)
+}
+
 /// The origin's own answer.
 pub(super) async fn from_origin(isolate: &Isolate, request: Request) -> Result<Response, JsValue> {
     JsFuture::from(send(isolate, request)?).await?.dyn_into()
 }
 
+/// Makes of method and URL what shows that an upper tier asks.
+pub(super) type Mark<'a> = &'a dyn Fn(&str, &str) -> Option<String>;
+
 /// The origin's answer for a cache: the body is as it came, compressed or not.
-pub(super) async fn as_it_comes(isolate: &Isolate, request: Request) -> Result<Response, JsValue> {
-    let request = redirected(isolate, request)?;
+pub(super) async fn as_it_comes(
+    isolate: &Isolate,
+    request: Request,
+    mark: Option<Mark<'_>>,
+) -> Result<Response, JsValue> {
+    let mut request = redirected(isolate, request)?;
+    if let Some(mark) = mark.and_then(|mark| mark(&request.method(), &request.url())) {
+        request = with_fields(&request, &[(marker::HEADER, Some(mark))])?;
+    }
     JsFuture::from(binding::fetch_as_it_comes(&request)?)
         .await?
         .dyn_into()

@@ -49,6 +49,13 @@ pub(super) fn colo(request: &Request) -> Option<String> {
     colo.as_string()
 }
 
+/// The continent of whoever sent a request: EU, AS, ...; none where the runtime does not say.
+pub(super) fn continent(request: &Request) -> Option<String> {
+    let cf = Reflect::get(request, &"cf".into()).ok()?;
+    let continent = Reflect::get(&cf, &"continent".into()).ok()?;
+    continent.as_string()
+}
+
 /// The header fields of a request.
 pub(super) struct Fields {
     request: Request,

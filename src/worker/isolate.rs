@@ -8,14 +8,16 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use wasm_bindgen::JsValue;
 use web_sys::Request;
 use worker::Env;
 
 use super::call::Unanswered;
 use super::configuration::Configured;
 use super::rules::Rules;
+use super::tiers::Tiers;
 use super::url::host_of;
-use super::{clock, log};
+use super::{answer, clock, log};
 use crate::cache::memory::{Hosts, Index, Memory as Caching};
 use crate::control::publication::Publication;
 use crate::control::version::Version;
@@ -44,6 +46,8 @@ pub(super) struct Lasting {
     /// The hosts that are cached; none where none is.
     cached: Option<Hosts>,
     caching: RefCell<Caching>,
+    /// The upper tiers; none where there are none.
+    tiers: Option<Tiers>,
 }
 
 /// The site as it is now.
@@ -114,6 +118,7 @@ impl Lasting {
             configured: Configured::of(env),
             cached: Hosts::of(cached),
             caching: RefCell::default(),
+            tiers: Tiers::of(env)?,
             current: RefCell::new(Current {
                 edition: Rc::new(Edition::embedded(&site, packed::pages())),
                 rules: Rules::of(&site).into(),
@@ -128,6 +133,41 @@ impl Lasting {
             lasting: self,
             edition,
             rules,
+        }
+    }
+
+    /// The hosts that are cached.
+    pub(super) fn cached_hosts(&self) -> impl Iterator<Item = &CachedHost> {
+        self.cached.iter().flat_map(Hosts::iter)
+    }
+
+    /// The upper tiers of the deployment, if it has any.
+    pub(super) fn tiers(&'static self) -> Option<&'static Tiers> {
+        self.tiers.as_ref()
+    }
+
+    /// Answers what another part of this system asks; none if a visitor does. Where there are no upper
+    /// tiers, the whole cost is one look.
+    pub(super) fn receive(
+        &'static self,
+        request: &Request,
+        url: &str,
+        ctx: &worker::worker_sys::Context,
+    ) -> Option<Result<JsValue, JsValue>> {
+        let tiers = self.tiers.as_ref()?;
+        tiers.receive(self, request, url, ctx)
+    }
+
+    /// Answers as the upper tier of this name.
+    pub(super) fn serve(
+        &'static self,
+        name: &str,
+        request: Request,
+        ctx: &worker::worker_sys::Context,
+    ) -> JsValue {
+        match &self.tiers {
+            Some(tiers) => tiers.serve(self, name, request, ctx),
+            None => answer::broken("no upper tier is declared").into(),
         }
     }
 
@@ -174,6 +214,16 @@ impl Isolate {
     /// The host of a URL, if it is cached. Where none is, the whole cost is this one look.
     pub(super) fn cached_host(&self, url: &str) -> Option<(Index, &'static CachedHost)> {
         self.lasting.cached.as_ref()?.find(host_of(url))
+    }
+
+    /// The upper tiers of the deployment, if it has any.
+    pub(super) fn all_tiers(&self) -> Option<&'static Tiers> {
+        self.lasting.tiers.as_ref()
+    }
+
+    /// The upper tiers that this Worker asks, if it asks any.
+    pub(super) fn tiers(&self) -> Option<&'static Tiers> {
+        self.lasting.tiers.as_ref().filter(|tiers| tiers.asks())
     }
 
     /// The same of a request whose URL is not at hand.

@@ -4,6 +4,7 @@
 //! origin right there, without a future of this program; everything else goes to [`edge`].
 
 mod answer;
+mod atlas_object;
 mod binding;
 mod cache;
 mod cache_store;
@@ -20,6 +21,9 @@ mod forward;
 mod governed;
 mod headers;
 mod isolate;
+mod knowledge;
+mod lease_object;
+mod leasing;
 mod log;
 mod management;
 mod object;
@@ -34,7 +38,11 @@ mod room_figures;
 mod room_object;
 mod room_store;
 mod rules;
+mod scheduled;
 mod sql;
+mod tally_object;
+mod tier_object;
+mod tiers;
 mod upstream;
 mod url;
 
@@ -79,8 +87,11 @@ fn enter(
         Ok(lasting) => lasting,
         Err(message) => return Ok(answer::broken(&message).into()),
     };
-    let ctx = Context::new(ctx);
     let url = request.url();
+    if let Some(answer) = lasting.receive(&request, &url, &ctx) {
+        return answer;
+    }
+    let ctx = Context::new(ctx);
     let Some(configured) = &lasting.configured else {
         return go(lasting.current(), request, url, None, env, ctx);
     };

@@ -8,12 +8,14 @@
 //! - `GLOBAL` (Amazon) and `global` (Google) are in no region: they may be anycast, or single places
 //!   that the file does not tell.
 //! - Oracle lists no IPv6.
+//!
+//! Others can be had as a plain table of prefixes and regions.
 
 use ipnet::IpNet;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::atlas::cloud::{Region, Vendor};
+use crate::atlas::cloud::{Format, Misnamed, Region, Vendor};
 
 /// A prefix and the region that it is assigned to.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -68,25 +70,30 @@ const LEAST_PERCENT: usize = 70;
 ///
 /// # Errors
 /// If the file is not to be trusted.
-pub fn read(vendor: Vendor, text: &str, before: usize) -> Result<Ranges, FileFault> {
-    let listed = match vendor {
-        Vendor::Aws => aws(text),
-        Vendor::Azure => azure(text),
-        Vendor::Gcp => gcp(text),
-        Vendor::Oci => oci(text),
+pub fn read(
+    vendor: &Vendor,
+    format: Format,
+    text: &str,
+    before: usize,
+) -> Result<Ranges, FileFault> {
+    let unreadable = |message: String| FileFault::Unreadable {
+        vendor: vendor.clone(),
+        message,
     };
-    let (listed, nowhere) = listed.map_err(|error| FileFault::Unreadable {
-        vendor,
-        message: error.to_string(),
-    })?;
-    let ranges = Ranges {
-        nowhere,
-        ..collect(vendor, listed)
+    let listed = match format {
+        Format::Aws => aws(text),
+        Format::Azure => azure(text),
+        Format::Gcp => gcp(text),
+        Format::Oci => oci(text),
+        Format::Csv => csv(text),
     };
+    let (listed, nowhere) = listed.map_err(|error| unreadable(error.to_string()))?;
+    let mut ranges = collect(vendor, listed).map_err(|error| unreadable(error.to_string()))?;
+    ranges.nowhere = nowhere;
     let now = ranges.assigned.len();
     if now == 0 || now * 100 < before * LEAST_PERCENT {
         return Err(FileFault::Shrunk {
-            vendor,
+            vendor: vendor.clone(),
             before,
             now,
         });
@@ -95,7 +102,7 @@ pub fn read(vendor: Vendor, text: &str, before: usize) -> Result<Ranges, FileFau
 }
 
 /// Each prefix once.
-fn collect(vendor: Vendor, mut listed: Vec<(IpNet, &str)>) -> Ranges {
+fn collect(vendor: &Vendor, mut listed: Vec<(IpNet, &str)>) -> Result<Ranges, Misnamed> {
     for (prefix, _) in &mut listed {
         *prefix = prefix.trunc();
     }
@@ -103,7 +110,7 @@ fn collect(vendor: Vendor, mut listed: Vec<(IpNet, &str)>) -> Ranges {
     listed.dedup();
     let mut ranges = Ranges::default();
     for (prefix, name) in listed {
-        let region = Region::new(vendor, name);
+        let region = Region::new(vendor.clone(), name)?;
         match ranges.assigned.last_mut() {
             Some(last) if last.prefix == prefix => {
                 last.region = region;
@@ -112,7 +119,7 @@ fn collect(vendor: Vendor, mut listed: Vec<(IpNet, &str)>) -> Ranges {
             _ => ranges.assigned.push(Assigned { prefix, region }),
         }
     }
-    ranges
+    Ok(ranges)
 }
 
 /// Prefixes with their regions' names, and how many have none.
@@ -227,6 +234,22 @@ fn oci(text: &str) -> Listed<'_> {
         listed.extend(entry.cidrs.into_iter().map(|cidr| (cidr.cidr, region)));
     }
     Ok((listed, 0))
+}
+
+fn csv(text: &str) -> Listed<'_> {
+    let rows = text.lines().map(str::trim);
+    let rows = rows.filter(|row| !row.is_empty() && !row.starts_with('#'));
+    let mut all = Vec::new();
+    for row in rows {
+        let mut fields = row.split(',').map(str::trim);
+        let (prefix, region) = (fields.next(), fields.next());
+        let prefix = prefix.and_then(|prefix| prefix.parse::<IpNet>().ok());
+        let (prefix, region) = prefix
+            .zip(region)
+            .ok_or_else(|| serde::de::Error::custom(format!("no prefix and region: {row:?}")))?;
+        all.push((prefix, Some(region).filter(|region| !region.is_empty())));
+    }
+    Ok(split(all.into_iter()))
 }
 
 fn split<'a>(

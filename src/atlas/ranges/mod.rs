@@ -4,4 +4,4 @@ mod files;
 mod table;
 
 pub use self::files::{Assigned, FileFault, Ranges, read};
-pub use self::table::Table;
+pub use self::table::{Subnet, Table};

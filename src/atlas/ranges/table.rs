@@ -6,7 +6,7 @@
 //! their beginnings.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,18 @@ pub struct Table {
     v4: Stretches<u32>,
     /// By the first 64 bits: no cloud splits what a single network has.
     v6: Stretches<u64>,
+}
+
+/// Addresses in a row that belong to one region.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Subnet<'a> {
+    /// The region.
+    pub region: &'a Region,
+    /// The first of its addresses; of IPv6 the first 64 bits.
+    pub begin: u64,
+    /// How many addresses it has, or how many networks of 64 bits: the logarithm to base 2, rounded
+    /// down.
+    pub size_log2: u32,
 }
 
 /// Where each stretch begins, and the index of its region.
@@ -91,13 +103,31 @@ impl Table {
     /// IPv6 one (`::ffff:192.0.2.1`) is looked up as what it is.
     pub fn region(&self, address: IpAddr) -> Option<&Region> {
         let index = match address.to_canonical() {
-            IpAddr::V4(address) => at(&self.v4, address.to_bits()),
-            IpAddr::V6(address) => {
-                let network = u64::try_from(address.to_bits() >> 64).ok()?;
-                at(&self.v6, network)
-            }
+            IpAddr::V4(address) => at(&self.v4, address.to_bits()).0,
+            IpAddr::V6(address) => at(&self.v6, network(address)).0,
         };
         self.regions.get(usize::from(index?))
+    }
+
+    /// The stretch of addresses of one region that `address` is in.
+    pub fn subnet(&self, address: IpAddr) -> Option<Subnet<'_>> {
+        let (index, begin, size_log2) = match address.to_canonical() {
+            IpAddr::V4(address) => {
+                let (index, begin, end) = at(&self.v4, address.to_bits());
+                let size = end.unwrap_or(u32::MAX).saturating_sub(begin);
+                (index, u64::from(begin), size.checked_ilog2())
+            }
+            IpAddr::V6(address) => {
+                let (index, begin, end) = at(&self.v6, network(address));
+                let size = end.unwrap_or(u64::MAX).saturating_sub(begin);
+                (index, begin, size.checked_ilog2())
+            }
+        };
+        Some(Subnet {
+            region: self.regions.get(usize::from(index?))?,
+            begin,
+            size_log2: size_log2.unwrap_or_default(),
+        })
     }
 
     /// All regions that have a prefix.
@@ -137,9 +167,21 @@ impl Table {
     }
 }
 
-fn at<A: Ord + Copy>(stretches: &Stretches<A>, address: A) -> Option<u16> {
+/// The first 64 bits.
+const fn network(address: Ipv6Addr) -> u64 {
+    (address.to_bits() >> 64) as u64
+}
+
+/// The region of the stretch that holds `address`, where it begins, and where the next one does.
+fn at<A: Ord + Copy + Default>(
+    stretches: &Stretches<A>,
+    address: A,
+) -> (Option<u16>, A, Option<A>) {
     let behind = stretches.partition_point(|(begin, _)| *begin <= address);
-    stretches.get(behind.checked_sub(1)?)?.1
+    let next = stretches.get(behind).map(|(begin, _)| *begin);
+    let found = behind.checked_sub(1).and_then(|index| stretches.get(index));
+    let (begin, region) = found.copied().unwrap_or_default();
+    (region, begin, next)
 }
 
 fn gaps<A: Copy + Default>(stretches: &Stretches<A>, gap: impl Fn(A, A) -> A) -> Vec<(A, u16)> {
@@ -209,7 +251,7 @@ impl Sweep {
         {
             self.found.pop();
         }
-        if self.found.last().map_or(None, |(_, region)| *region) != region
+        if self.found.last().and_then(|(_, region)| *region) != region
             || (self.found.is_empty() && region.is_some())
         {
             self.found.push((address, region));
@@ -220,14 +262,13 @@ impl Sweep {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::atlas::cloud::Vendor;
     use ipnet::IpNet;
     use proptest::prelude::*;
 
     fn assigned(prefix: IpNet, region: u8) -> Assigned {
         Assigned {
             prefix: prefix.trunc(),
-            region: Region::new(Vendor::Aws, &format!("region-{region:03}")),
+            region: format!("aws:region-{region:03}").parse().unwrap(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! they are not.
 
 mod change;
+pub mod cloud_regions;
 mod envelope;
 mod events;
 #[cfg(test)]
@@ -16,17 +17,20 @@ mod rooms;
 mod route;
 mod rules;
 mod settings;
+mod tiers;
 mod zone;
 
 use serde_json::Value;
 
 use self::change::Call;
+use self::cloud_regions::Action;
 pub use self::envelope::Answer;
 use self::envelope::{Refusal, Success};
 pub use self::preview::PreviewQuery;
 pub use self::room_call::{Ask, MetricsCall, RoomCall, Sent};
 use self::rooms::Update;
 use self::route::Route;
+pub use self::tiers::{TierCall, counted, explained};
 use super::access::{Access, Actor, Scope};
 use super::compile::Surroundings;
 use super::configuration::{Configuration, Declared};
@@ -68,6 +72,8 @@ pub enum Outcome {
     Room(Box<RoomCall>),
     /// To ask all rooms.
     Metrics(MetricsCall),
+    /// To let the object of the atlas answer.
+    CloudRegions(cloud_regions::Call),
     /// To keep a page for its preview until then, and to answer.
     KeepPreview {
         /// The id of the preview.
@@ -215,6 +221,9 @@ fn perform(
         (Route::Audit, _) => listed(zone::audit(configuration)),
         (Route::Export, _) => Ok(zone::export(configuration)),
         (Route::Keys, _) => Ok(zone::keys(moment.keys)),
+        (Route::ExplainTiers | Route::CountTiers, _) => {
+            Err(Refusal::new(404, 7000, "only an edge answers this"))
+        }
         (Route::Purge(zone), _) => purge::purge(configuration, call, zone, &object()?),
         (Route::OpenApi, _) => return Ok(Outcome::Answer(zone::openapi())),
         (Route::Preview, _) => return keep_preview(call, access, request, object()?),
@@ -230,27 +239,66 @@ fn perform(
             return ask(configuration, &moment, id, Ask::Series(window));
         }
         (Route::Metrics, _) => return Ok(metrics(configuration)),
+        (Route::CloudRegions(version, hints), _) => {
+            let action = action(hints, request)?;
+            return Ok(Outcome::CloudRegions(cloud_regions::Call {
+                version,
+                action,
+            }));
+        }
     };
     Ok(Outcome::Answer(done?.answer()))
+}
+
+/// What a call of cloud regions asks for.
+fn action(hints: route::Hints<'_>, request: &Request) -> Result<Action, Refusal> {
+    use route::Hints;
+    let body = || body(request);
+    Ok(match (hints, request.method.as_str()) {
+        (Hints::All, "POST") => Action::Create(body()?),
+        (Hints::All, "PATCH") => Action::Set(body()?),
+        (Hints::All, _) => Action::List(request.query.clone()),
+        (Hints::One(origin), "PUT") => Action::Put(origin.to_owned(), body()?),
+        (Hints::One(origin), "DELETE") => Action::Delete(origin.to_owned()),
+        (Hints::One(origin), _) => Action::Get(origin.to_owned()),
+        (Hints::Batch, "DELETE") => Action::DeleteMany(body()?),
+        (Hints::Batch, _) => Action::SetMany(body()?),
+        (Hints::Supported, _) => Action::Supported,
+        (Hints::Table, "POST") => Action::AddTable(table(request)?),
+        (Hints::Table, "PUT") => Action::ReplaceTable(table(request)?),
+        (Hints::Table, _) => Action::Table,
+        (Hints::Export, _) => Action::Export,
+    })
+}
+
+/// The body as a table. A form of another site cannot send that type either.
+fn table(request: &Request) -> Result<String, Refusal> {
+    let text = typed(request, "text/csv")?;
+    String::from_utf8(text.to_vec()).map_err(|_| Refusal::new(400, 1002, "the body must be UTF-8"))
 }
 
 /// The body as JSON. Only what a form cannot send is read: then no page of another site makes a
 /// browser send it without asking first, and it is never answered that.
 fn body(request: &Request) -> Result<Value, Refusal> {
+    serde_json::from_slice(typed(request, "application/json")?).map_err(|error| {
+        let message = format!("Malformed JSON in request body: {error}");
+        Refusal::new(400, 6007, message)
+    })
+}
+
+/// The body, if it is of that type and not too long.
+fn typed<'r>(request: &'r Request, wanted: &str) -> Result<&'r [u8], Refusal> {
     let media_type = request.content_type.as_deref().unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim();
-    if !media_type.eq_ignore_ascii_case("application/json") {
-        let message = "Invalid request headers: Content-Type must be application/json";
+    if !media_type.eq_ignore_ascii_case(wanted) {
+        let message = format!("Invalid request headers: Content-Type must be {wanted}");
         return Err(Refusal::new(415, 6003, message));
     }
     if request.body.len() > MOST_BODY {
         let message = format!("the body must have {MOST_BODY} bytes at most");
         return Err(Refusal::new(413, 6004, message));
     }
-    serde_json::from_slice(&request.body).map_err(|error| {
-        let message = format!("Malformed JSON in request body: {error}");
-        Refusal::new(400, 6007, message)
-    })
+    Ok(&request.body)
 }
 
 fn ask(

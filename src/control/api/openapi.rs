@@ -1,6 +1,8 @@
 //! Writes the OpenAPI document from the tables that the API itself goes by. A test writes it to
 //! `docs/openapi.json` when `WRITE_OPENAPI` is set, and else compares.
 
+mod cloud_regions;
+
 use serde_json::{Map, Value, json};
 
 use super::super::access::Access;
@@ -234,6 +236,20 @@ const CALLS: &[(&str, &str, &str, Option<&str>, &str)] = &[
         "Text",
     ),
     (
+        "/zones/{zone}/anteroom/tiers/counts",
+        "get",
+        "count_tiers",
+        None,
+        "Tally",
+    ),
+    (
+        "/zones/{zone}/anteroom/tiers/explain",
+        "get",
+        "explain_tiers",
+        None,
+        "Explanation",
+    ),
+    (
         "/anteroom/openapi.json",
         "get",
         "get_openapi",
@@ -242,9 +258,22 @@ const CALLS: &[(&str, &str, &str, Option<&str>, &str)] = &[
     ),
 ];
 
+/// Those, and the calls of cloud regions.
+fn calls() -> impl Iterator<
+    Item = &'static (
+        &'static str,
+        &'static str,
+        &'static str,
+        Option<&'static str>,
+        &'static str,
+    ),
+> {
+    CALLS.iter().chain(cloud_regions::CALLS)
+}
+
 fn document() -> Value {
     let mut paths = Map::new();
-    for (path, method, name, body, result) in CALLS {
+    for (path, method, name, body, result) in calls() {
         let call = call(path, name, *body, result);
         let at = paths
             .entry(*path)
@@ -282,6 +311,7 @@ fn call(path: &str, name: &str, body: Option<&str>, result: &str) -> Value {
     };
     let content = match result {
         "Text" => json!({ "text/plain": { "schema": { "type": "string" } } }),
+        "Table" => json!({ "text/csv": { "schema": reference("Table") } }),
         _ => json!({ "application/json": { "schema": schema } }),
     };
     let mut call = json!({
@@ -294,17 +324,28 @@ fn call(path: &str, name: &str, body: Option<&str>, result: &str) -> Value {
         },
     });
     if let Some(body) = body {
+        let media_type = match body {
+            "Table" => "text/csv",
+            _ => "application/json",
+        };
         call["requestBody"] = json!({
             "required": true,
-            "content": { "application/json": { "schema": list_or_one(body) } },
+            "content": { media_type: { "schema": list_or_one(body) } },
         });
     }
     let in_pages = result.starts_with('[') && !path.contains("/rules") && !path.ends_with("/keys");
     if in_pages {
+        let of_regions = name == "list_cloud_regions";
+        let (usual, step) = if of_regions { (20, 1) } else { (25, 5) };
         call["parameters"] = json!([
             { "name": "page", "in": "query", "schema": { "type": "integer", "minimum": 1, "default": 1, "maximum": 4_294_967_295_u32 } },
-            { "name": "per_page", "in": "query", "schema": { "type": "integer", "minimum": 5, "maximum": 1000, "multipleOf": 5, "default": 25 } },
+            { "name": "per_page", "in": "query", "schema": { "type": "integer", "minimum": step, "maximum": 1000, "multipleOf": step, "default": usual } },
         ]);
+    }
+    if result == "Explanation" {
+        let text = json!({ "type": "string", "minLength": 1, "maxLength": 253 });
+        call["parameters"] =
+            json!([{ "name": "origin", "in": "query", "required": true, "schema": text }]);
     }
     if result == "Series" {
         let time = json!({ "type": "string", "format": "date-time" });
@@ -327,6 +368,7 @@ fn parameters(path: &str) -> Value {
                 "number" => {
                     json!({ "type": "integer", "minimum": 1, "maximum": 9_007_199_254_740_991_u64 })
                 }
+                "origin_ip" => json!({ "type": "string" }),
                 _ => json!({ "type": "string", "pattern": "^[0-9a-f]{32}$" }),
             };
             json!({ "name": name, "in": "path", "required": true, "schema": schema })
@@ -490,6 +532,34 @@ fn schemas() -> Value {
         ("Deleted", all(json!({ "id": text }))),
         ("Purge", purge(&text)),
         (
+            "Tally",
+            all(json!({
+                "since": { "type": ["string", "null"], "format": "date-time" },
+                "hosts": { "type": "array", "items": all(json!({
+                    "host": text, "origins": { "type": "array", "items": text },
+                    "counts": all(json!({
+                        "requests": count, "hits": count, "fallbacks": count, "origin": count,
+                        "tiers": { "type": "object", "additionalProperties": all(json!({
+                            "requests": count, "hits": count, "collapsed": count, "failed": count,
+                        })) },
+                    })),
+                })) },
+            })),
+        ),
+        (
+            "Explanation",
+            all(json!({
+                "origin": text, "verdict": text, "text": text,
+                "evidence": { "type": "array", "items": text },
+                "advice": { "type": "array", "items": text },
+                "choices": { "type": "array", "items": all(json!({
+                    "host": text, "text": text,
+                    "primary": { "type": ["string", "null"] },
+                    "fallback": { "type": ["string", "null"] },
+                })) },
+            })),
+        ),
+        (
             "Status",
             all(json!({
                 "status": { "type": "string", "enum": ["event_prequeueing", "not_queueing", "queueing", "suspended"] },
@@ -593,6 +663,7 @@ fn schemas() -> Value {
     ];
     schemas
         .into_iter()
+        .chain(cloud_regions::schemas())
         .map(|(name, schema)| (name.to_owned(), schema))
         .collect()
 }
@@ -636,13 +707,15 @@ fn the_calls_are_those_of_the_routes() {
             .to_string(),
     )
     .unwrap();
-    for (path, ..) in CALLS {
-        let mut filled = path.replace("{number}", "7");
+    for (path, ..) in calls() {
+        let mut filled = path
+            .replace("{number}", "7")
+            .replace("{origin_ip}", "192.0.2.1");
         for name in ["zone", "account", "room", "event", "rule"] {
             filled = filled.replace(&format!("{{{name}}}"), ID);
         }
         let route = Route::find(&filled, &access).unwrap();
-        let described = CALLS.iter().filter(|(other, ..)| other == path);
+        let described = calls().filter(|(other, ..)| other == path);
         let mut described: Vec<String> = described
             .map(|(_, method, ..)| method.to_uppercase())
             .collect();

@@ -23,13 +23,24 @@ pub(super) fn pairs(query: &str) -> impl Iterator<Item = (String, String)> {
 
 /// One page of a list.
 pub(super) fn page(all: Vec<Value>, query: &str) -> Result<Success, Refusal> {
+    page_of(all, query, 25, 5)
+}
+
+/// The same, of `usual` items unless the query says otherwise, which must be a multiple of `step`.
+pub(super) fn page_of(
+    all: Vec<Value>,
+    query: &str,
+    usual: usize,
+    step: usize,
+) -> Result<Success, Refusal> {
     let page = number(query, "page", 1)?;
-    let per_page = number(query, "per_page", 25)?;
+    let per_page = number(query, "per_page", usual)?;
     if page == 0 {
         return Err(wrong("page must be 1 or more"));
     }
-    if per_page % 5 != 0 || !(5..=1000).contains(&per_page) {
-        return Err(wrong("per_page must be a multiple of 5, from 5 to 1000"));
+    if !per_page.is_multiple_of(step) || !(step..=1000).contains(&per_page) {
+        let message = format!("per_page must be a multiple of {step}, from {step} to 1000");
+        return Err(wrong(&message));
     }
     let total = all.len();
     let skipped = (page - 1).saturating_mul(per_page);

@@ -1,6 +1,7 @@
 //! The paths of the API, and what each of them can be asked.
 
 use super::super::access::Access;
+use super::cloud_regions::Version::{self, V1, V2};
 use super::envelope::Refusal;
 use crate::room::number::TicketNumber;
 use crate::site::room::is_id;
@@ -23,12 +24,26 @@ pub(super) enum Route<'a> {
     Place(&'a str, TicketNumber),
     Series(&'a str),
     Metrics,
+    ExplainTiers,
+    CountTiers,
     Audit,
     Export,
     Keys,
     OpenApi,
+    CloudRegions(Version, Hints<'a>),
     /// Of the zone of this id.
     Purge(&'a str),
+}
+
+/// What of the hints of cloud regions a path names.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Hints<'a> {
+    All,
+    One(&'a str),
+    Batch,
+    Supported,
+    Table,
+    Export,
 }
 
 use Route::*;
@@ -59,6 +74,16 @@ impl<'a> Route<'a> {
             ("zones", ["anteroom", "export"]) => Export,
             ("zones", ["anteroom", "keys"]) => Keys,
             ("zones", ["anteroom", "metrics"]) => Metrics,
+            ("zones", ["anteroom", "tiers", "explain"]) => ExplainTiers,
+            ("zones", ["anteroom", "tiers", "counts"]) => CountTiers,
+            ("zones", ["anteroom", "cloud_regions.csv"]) => CloudRegions(V2, Hints::Table),
+            ("zones", ["anteroom", "cloud_regions", "export"]) => CloudRegions(V2, Hints::Export),
+            ("zones", ["origin", "cloud_regions", rest @ ..]) => {
+                CloudRegions(V2, Hints::find(rest).ok_or_else(lost)?)
+            }
+            ("zones", ["cache", "origin_cloud_regions", rest @ ..]) => {
+                CloudRegions(V1, Hints::find(rest).ok_or_else(lost)?)
+            }
             ("zones", ["purge_cache"]) => Purge(known.copied().unwrap_or_default()),
             ("zones", ["waiting_rooms"]) => ZoneRooms,
             ("zones", ["waiting_rooms", "settings"]) => Settings,
@@ -95,8 +120,28 @@ impl<'a> Route<'a> {
             Rules(_) => &["GET", "POST", "PUT"],
             Rule(..) => &["PATCH", "DELETE"],
             Session(..) => &["DELETE"],
+            CloudRegions(V1, Hints::All) => &["GET", "POST", "PATCH"],
+            CloudRegions(V1, Hints::One(_)) => &["GET", "DELETE"],
+            CloudRegions(V1, Hints::Batch) => &["PATCH", "DELETE"],
+            CloudRegions(V2, Hints::One(_)) => &["GET", "PUT", "DELETE"],
+            CloudRegions(V2, Hints::Batch) => &["PUT", "DELETE"],
+            CloudRegions(_, Hints::Table) => &["GET", "POST", "PUT"],
+            CloudRegions(..) => &["GET"],
             AccountRooms | Status(_) | Series(_) | Details(..) | Place(..) | Audit | Export
-            | Keys | Metrics | OpenApi => &["GET"],
+            | CountTiers | ExplainTiers | Keys | Metrics | OpenApi => &["GET"],
         }
+    }
+}
+
+impl<'a> Hints<'a> {
+    /// What the segments below the path of all name.
+    fn find(rest: &[&'a str]) -> Option<Self> {
+        Some(match *rest {
+            [] => Self::All,
+            ["batch"] => Self::Batch,
+            ["supported_regions"] => Self::Supported,
+            [one] if !one.is_empty() => Self::One(one),
+            _ => return None,
+        })
     }
 }

@@ -57,7 +57,7 @@ export class Copies {
     if (this.state[kind] === 'hangs') return;
     if (this.state[kind] !== 'up') return void response.writeHead(500).end();
     if (isCache) this.#cache(request, body, response);
-    else this.#kv(request, body.toString(), response);
+    else this.#kv(request, body, response);
   }
 
   #cache({ method, headers, url }, payload, response) {
@@ -88,7 +88,9 @@ export class Copies {
   #kv({ method, url }, body, response) {
     const key = decodeURIComponent(url.split('?')[0].slice(1));
     if (method === 'PUT') {
-      this.kv.set(key, body);
+      // What is no text is kept as bytes.
+      const text = body.toString();
+      this.kv.set(key, Buffer.from(text).equals(body) ? text : body);
       return void response.writeHead(200).end();
     }
     const found = this.kv.get(key);

@@ -49,6 +49,7 @@ export class Workerd {
    *   it is up (`origin.rooms`, `origin.relays`), so that a test can cut them off.
    * @param {import('./copies.mjs').Copies} [options.copies] What the runtime has as its cache and as the
    *   KV namespace CONFIG.
+   * @param {boolean} [options.cron] A request to `cronPort` is a cron trigger.
    * @param {number} [options.isolates] So many Workers of the same code and the same objects, each with
    *   a port of its own (`ports`): isolates of their own, as a data centre has them.
    * @param {string} [options.built] The build to run. Its objects are those of the wrangler.toml in its
@@ -58,11 +59,11 @@ export class Workerd {
    */
   static async start(
     origin,
-    { vars = {}, switchable = false, copies = undefined, isolates = 1, built = BUILT, rooms = undefined } = {},
+    { vars = {}, switchable = false, copies = undefined, cron = false, isolates = 1, built = BUILT, rooms = undefined } = {},
   ) {
     const workerd = new Workerd();
     workerd.#origin = origin;
-    workerd.#options = { vars: { ...VARS, ...vars }, switchable, copies, isolates };
+    workerd.#options = { vars: { ...VARS, ...vars }, switchable, copies, cron, isolates };
     workerd.folder = mkdtempSync(join(tmpdir(), 'anteroom-e2e-'));
     for (const name of ['storage', 'storage-of-the-edge']) mkdirSync(join(workerd.folder, name));
     copyFileSync(join(here, 'switch.mjs'), join(workerd.folder, 'switch.mjs'));
@@ -97,7 +98,10 @@ export class Workerd {
   /** Starts the program, again or for the first time. The storage is the one of before. */
   async restart() {
     this.log = [];
-    this.process = spawn(program, ['serve', '--control-fd=3', 'config.capnp'], {
+    // A Worker that triggers another one is not for production.
+    const experimental = this.#options.cron ? ['--experimental'] : [];
+    const sockets = this.#options.isolates + (this.#options.cron ? 1 : 0);
+    this.process = spawn(program, ['serve', ...experimental, '--control-fd=3', 'config.capnp'], {
       cwd: this.folder,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     });
@@ -110,8 +114,9 @@ export class Workerd {
       for await (const line of createInterface(this.process.stdio[3])) {
         const event = JSON.parse(line);
         if (event.event === 'listen') ports[event.socket] = event.port;
-        if (Object.keys(ports).length === this.#options.isolates) break;
+        if (Object.keys(ports).length === sockets) break;
       }
+      this.cronPort = ports.cron;
       return Array.from({ length: this.#options.isolates }, (_, i) => ports[i === 0 ? 'http' : `http${i + 1}`]);
     })();
     this.ports = await listening;
@@ -146,18 +151,23 @@ function objectsOf(built) {
   return parse(text).durable_objects.bindings;
 }
 
+/** The objects that a switch can cut off. */
+const SWITCHED = ['ROOM', 'RELAY', 'CONTROL'];
+
 /** A Worker with its objects. `elsewhere` names the Worker whose classes the bindings lead to. */
 function worker(name, objects, { vars, copies }, elsewhere) {
   const texts = Object.entries(vars)
     .filter(([, value]) => value !== null)
     .map(([key, value]) => `(name = "${key}", text = ${JSON.stringify(value)}),`);
+  const own = name === 'main' || name === 'rooms';
   const bindings = objects.map((object) => {
-    const away = elsewhere && (elsewhere !== 'rooms' || object.name === 'ROOM');
-    const leads = away ? `(className = "${object.class_name}", serviceName = "${elsewhere}")` : `"${object.class_name}"`;
+    let away = elsewhere;
+    if (elsewhere === 'rooms' && object.name !== 'ROOM') away = undefined;
+    if (elsewhere === 'switch' && !SWITCHED.includes(object.name)) away = own ? undefined : 'main';
+    const leads = away ? `(className = "${object.class_name}", serviceName = "${away}")` : `"${object.class_name}"`;
     return `(name = "${object.name}", durableObjectNamespace = ${leads}),`;
   });
   if (copies) bindings.push('(name = "CONFIG", kvNamespace = "copies"),');
-  const own = name === 'main' || name === 'rooms';
   const namespaces = (own ? objects : []).map(
     ({ class_name }) => `(className = "${class_name}", uniqueKey = "${class_name.toLowerCase()}", enableSql = true),`,
   );
@@ -178,8 +188,12 @@ const ${name} :Workerd.Worker = (
 );`;
 }
 
+/** Triggers a cron of the Worker, and waits for its end. */
+const CRON =
+  'export default { async fetch(request, env) { return Response.json(await env.MAIN.scheduled({ cron: request.url })); } };';
+
 function configuration(origin, workers, options) {
-  const { switchable, copies, isolates } = options;
+  const { switchable, copies, cron, isolates } = options;
   const elsewhere = switchable ? 'switch' : workers.rooms ? 'rooms' : undefined;
   const names = Object.keys(workers);
   // Rooms are kept in one place, whichever Worker's they are.
@@ -202,13 +216,21 @@ const config :Workerd.Config = (
     ${services.join('\n    ')}
     ${copies ? `(name = "copies", external = (address = "127.0.0.1:${copies.port}", http = ())),` : ''}
     ${switchable ? '(name = "switch", worker = .switch),' : ''}
+    ${cron ? '(name = "cron", worker = .cron),' : ''}
     (name = "origin", external = (address = "127.0.0.1:${origin}", http = ())),
   ],
   sockets = [
     ${sockets.join('\n    ')}
+    ${cron ? '(name = "cron", address = "127.0.0.1:0", service = "cron", http = ()),' : ''}
   ],
 );
 ${names.map((name) => worker(name, workers[name], options, leads(name))).join('\n')}
+const cron :Workerd.Worker = (
+  modules = [(name = "cron.mjs", esModule = "${CRON}")],
+  compatibilityDate = "2026-11-01",
+  compatibilityFlags = ["experimental", "service_binding_extra_handlers"],
+  bindings = [(name = "MAIN", service = "main")],
+);
 const switch :Workerd.Worker = (
   modules = [(name = "switch.mjs", esModule = embed "switch.mjs")],
   compatibilityDate = "2026-11-01",

@@ -1,0 +1,392 @@
+//! The Durable Object of the atlas: the one called `atlas` is the single writer of hints, findings and
+//! address ranges; those called `probe/<location hint>` are checkpoints, which store nothing.
+//!
+//! # Protocol
+//!
+//! The method `hear` with an [`Ask`] as JSON; what is asked says what is answered. It is reached through
+//! the Worker's binding alone.
+//!
+//! # Why nothing is lost
+//!
+//! A change is worked out and written in one poll; [`Storage::sync`] is awaited before the answer leaves.
+//! After a failure the keeper is read anew from the storage. What isolates read is the copy in KV, which
+//! is written behind the answer, a part a second at most, until the newest of each part is there.
+//!
+//! [`Storage::sync`]: worker::Storage::sync
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use js_sys::{Promise, Reflect, Uint8Array};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use worker::worker_sys::DurableObjectState;
+use worker::{Delay, Env, State, Storage};
+
+use super::binding::Answer;
+use super::call::ATLAS;
+use super::configuration::{COPIES, named};
+use super::control_store::Store;
+use super::{binding, clock, log, object};
+use crate::atlas::files::{Fetched, MOST_BYTES};
+use crate::atlas::keeper::{Keeper, Value, Wanted};
+use crate::atlas::origin_name::OriginName;
+use crate::atlas::probe::{self, HANDSHAKES, Report, Timed};
+use crate::atlas::region_places::RegionPlaces;
+use crate::control::api::cloud_regions;
+use crate::control::atlas::{Ask, CHECKPOINT, LOCATION_HINTS, Ticked};
+use crate::control::keeper::Effects;
+use crate::control::message::Reply;
+use crate::log::{Entry, clean};
+use crate::packed;
+
+/// KV takes one write a second for a key (Cloudflare's limits of Workers KV).
+const BETWEEN_COPIES: Duration = Duration::from_millis(1_100);
+
+/// A copy that cannot be written is tried so often; the next change writes it again.
+const COPY_ATTEMPTS: u32 = 5;
+
+/// A checkpoint gets so long: it times every handshake of every origin, with a pause for none.
+const CHECKPOINT_TAKES: Duration = Duration::from_secs(60);
+
+/// The port of the handshakes, unless the variable says otherwise.
+const PORT: u16 = 443;
+/// The variable with another port.
+const PORT_VARIABLE: &str = "ANTEROOM_PROBE_PORT";
+
+/// Before the name of a provider in capital letters: the variable with the address of its file.
+const URL_VARIABLE: &str = "ANTEROOM_RANGES_";
+
+/// The object. Everything is in [`Inner`], which its tasks share.
+#[wasm_bindgen]
+pub struct Atlas {
+    inner: Rc<Inner>,
+}
+
+/// Nothing of a change that panicked is kept, see the head of this file.
+impl RefUnwindSafe for Atlas {}
+
+struct Inner {
+    env: Env,
+    storage: Storage,
+    store: Store,
+    is_checkpoint: bool,
+    keeper: RefCell<Option<Keeper>>,
+    /// Whether a task writes copies.
+    copying: Cell<bool>,
+    /// Whether a task does what is due.
+    ticking: Cell<bool>,
+}
+
+#[wasm_bindgen]
+impl Atlas {
+    /// The runtime makes one for the name that is called.
+    #[wasm_bindgen(constructor)]
+    pub fn new(state: DurableObjectState, env: Env) -> Self {
+        let as_it_is = JsValue::from(&state);
+        let state = State::from(state);
+        let name = state.id().name().unwrap_or_default();
+        let storage = state.storage();
+        let store = Store::of(&as_it_is, storage.sql());
+        let inner = Inner {
+            env,
+            storage,
+            store,
+            is_checkpoint: name.starts_with(CHECKPOINT),
+            keeper: RefCell::new(None),
+            copying: Cell::new(false),
+            ticking: Cell::new(false),
+        };
+        Self {
+            inner: Rc::new(inner),
+        }
+    }
+
+    /// A question as text; the promise is of the answer as text.
+    pub fn hear(&self, body: &str) -> Promise {
+        object::hear(body, |body, answer| hear(&self.inner, body, answer))
+    }
+
+    /// The same by HTTP.
+    pub fn fetch(&self, request: &web_sys::Request) -> Promise {
+        let inner = Rc::clone(&self.inner);
+        object::fetch(request, move |body, answer| hear(&inner, body, answer))
+    }
+}
+
+fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
+    let own = Rc::clone(inner);
+    match serde_json::from_str(body) {
+        Ok(Ask::CloudRegions(call)) if !inner.is_checkpoint => match perform(inner, call) {
+            Ok(text) => spawn_local(finish(own, answer, text)),
+            Err(message) => fail(&answer, &message),
+        },
+        Ok(Ask::Tick) if !inner.is_checkpoint => spawn_local(tick(own, answer)),
+        Ok(Ask::Probe { origins, port }) if inner.is_checkpoint => {
+            spawn_local(probe(answer, origins, port));
+        }
+        Ok(_) => fail(&answer, "this is another kind of object"),
+        Err(error) => fail(&answer, &error.to_string()),
+    }
+}
+
+fn fail(answer: &Answer, message: &str) {
+    let reason = clean(message);
+    log::write(&Entry::AtlasFailed { reason });
+    answer.fail(message);
+}
+
+/// Performs a call of the API: the answer, as text.
+fn perform(inner: &Inner, call: cloud_regions::Call) -> Result<String, String> {
+    let answer = inner
+        .with_keeper(|keeper| cloud_regions::answer(keeper.knowledge_mut(), call, clock::now()))?;
+    serde_json::to_string(&Reply::from(answer)).map_err(|error| error.to_string())
+}
+
+/// Answers when what has changed is durable, and lets the isolates know.
+async fn finish(inner: Rc<Inner>, answer: Answer, text: String) {
+    if let Err(error) = inner.storage.sync().await {
+        inner.keeper.replace(None);
+        return fail(&answer, &format!("cannot store: {error}"));
+    }
+    answer.give(&text);
+    write_copies(&inner).await;
+}
+
+/// Does what is due.
+async fn tick(inner: Rc<Inner>, answer: Answer) {
+    if inner.ticking.replace(true) {
+        return answer.give("{}");
+    }
+    let ticked = all_due(&inner).await;
+    inner.ticking.set(false);
+    match ticked.map(|ticked| serde_json::to_string(&ticked)) {
+        Ok(Ok(text)) => finish(inner, answer, text).await,
+        Ok(Err(error)) => fail(&answer, &error.to_string()),
+        Err(message) => fail(&answer, &message),
+    }
+}
+
+async fn all_due(inner: &Inner) -> Result<Ticked, String> {
+    let mut ticked = Ticked::default();
+    let now = clock::now();
+    let configured = |vendor: &_| variable(&inner.env, &url_variable(vendor));
+    let wanted = inner.with_keeper(|keeper| keeper.wanted(configured, now))?;
+    // One after the other: each is large, and they share 128 MB.
+    for wanted in wanted {
+        ticked.files += 1;
+        let fault = take_file(inner, &wanted).await?;
+        ticked.faults.extend(fault);
+    }
+    let hosts = packed::cached_hosts().map_err(|error| error.to_string())?;
+    let own: Vec<&str> = hosts.iter().map(|host| host.host.as_str()).collect();
+    let declared: Vec<OriginName> = hosts.iter().flat_map(|host| host.origins.clone()).collect();
+    let origins = inner.with_keeper(|keeper| {
+        keeper.origins_to_probe(&declared, |origin| may_probe(origin, &own))
+    })?;
+    ticked.origins = origins.len();
+    if !origins.is_empty() {
+        let reports = ask_checkpoints(&inner.env, &origins).await;
+        ticked.checkpoints = reports.len();
+        inner.with_keeper(|keeper| keeper.hold_round(&reports, &declared, clock::now()))?;
+    }
+    ticked.lost = inner.with_keeper(|keeper| keeper.lost())?;
+    Ok(ticked)
+}
+
+/// The tests of the Worker connect to this machine; no configuration can.
+fn may_probe(origin: &OriginName, own: &[&str]) -> bool {
+    #[cfg(feature = "planted-panic")]
+    if origin.as_str() == "127.0.0.1" {
+        return true;
+    }
+    probe::may_probe(origin, own).is_ok()
+}
+
+/// Asks for a file and takes it in: what is wrong with it.
+async fn take_file(inner: &Inner, wanted: &Wanted) -> Result<Option<String>, String> {
+    let most = u32::try_from(MOST_BYTES).unwrap_or(u32::MAX);
+    let (etag, modified) = (wanted.etag.as_deref(), wanted.last_modified.as_deref());
+    let answer = JsFuture::from(binding::fetch_file(&wanted.url, etag, modified, most)).await;
+    let now = clock::now();
+    let vendor = &wanted.vendor;
+    let failed = |reason: String| Fetched::Failed(format!("{vendor}'s address ranges: {reason}"));
+    let field = |answer: &JsValue, name: &str| {
+        let value = Reflect::get(answer, &name.into()).ok();
+        value.and_then(|value| value.as_string())
+    };
+    let text;
+    let fetched = match &answer {
+        Err(error) => failed(message_of(error)),
+        Ok(answer) => {
+            let status = Reflect::get(answer, &"status".into()).ok();
+            match status
+                .and_then(|status| status.as_f64())
+                .unwrap_or_default() as u16
+            {
+                200 => {
+                    text = field(answer, "text").unwrap_or_default();
+                    Fetched::File {
+                        text: &text,
+                        etag: field(answer, "etag"),
+                        last_modified: field(answer, "lastModified"),
+                    }
+                }
+                304 => Fetched::Same,
+                status => failed(format!("status {status}")),
+            }
+        }
+    };
+    inner.with_keeper(|keeper| keeper.take_file(vendor, fetched, now))
+}
+
+/// Lets all checkpoints time handshakes with these, at the same time.
+async fn ask_checkpoints(env: &Env, origins: &[OriginName]) -> Vec<Report> {
+    let port = variable(env, PORT_VARIABLE).and_then(|port| port.parse().ok());
+    let ask = Ask::Probe {
+        origins: origins.to_vec(),
+        port: port.unwrap_or(PORT),
+    };
+    let Ok(body) = serde_json::to_string(&ask) else {
+        return Vec::new();
+    };
+    let namespace = named(env, ATLAS);
+    let patience = u32::try_from(CHECKPOINT_TAKES.as_millis()).unwrap_or(u32::MAX);
+    let asked = LOCATION_HINTS.iter().map(|hint| {
+        let name = format!("{CHECKPOINT}{hint}");
+        let answer = binding::ask_near(&namespace, &name, hint, &body, patience);
+        async {
+            let text = JsFuture::from(answer).await.ok()?.as_string()?;
+            serde_json::from_str::<Option<Report>>(&text).ok()?
+        }
+    });
+    join_all(asked).await.into_iter().flatten().collect()
+}
+
+/// As a checkpoint: times handshakes, one after the other, so that none waits for another.
+async fn probe(answer: Answer, origins: Vec<OriginName>, port: u16) {
+    let report = match own_place().await {
+        Some(place) => Some(report(place, origins, port).await),
+        // From where a time was measured is half of what it says.
+        None => None,
+    };
+    match serde_json::to_string(&report) {
+        Ok(text) => answer.give(&text),
+        Err(error) => fail(&answer, &error.to_string()),
+    }
+}
+
+async fn report(place: String, origins: Vec<OriginName>, port: u16) -> Report {
+    let patience = u32::try_from(probe::PATIENCE.as_millis()).unwrap_or(u32::MAX);
+    let mut timed = Vec::new();
+    let hosts = packed::cached_hosts().unwrap_or_default();
+    let own: Vec<&str> = hosts.iter().map(|host| host.host.as_str()).collect();
+    for origin in origins.into_iter().take(probe::MOST_ORIGINS) {
+        // Whoever asks has looked already; this is what connects.
+        if !may_probe(&origin, &own) {
+            continue;
+        }
+        let times = binding::time_handshakes(origin.as_str(), port, HANDSHAKES, patience);
+        let Ok(times) = JsFuture::from(times).await else {
+            continue;
+        };
+        let number = |index: u32| {
+            Reflect::get_u32(&times, index)
+                .ok()
+                .and_then(|n| n.as_f64())
+        };
+        if let (Some(rtt_ms), Some(samples)) = (number(0), number(1)) {
+            timed.push(Timed {
+                origin,
+                rtt_ms,
+                samples: samples as u32,
+            });
+        }
+    }
+    Report { place, timed }
+}
+
+/// The code of the place where this code runs, if it is one of the large data centres.
+async fn own_place() -> Option<String> {
+    let colo = JsFuture::from(binding::own_colo())
+        .await
+        .ok()?
+        .as_string()?;
+    let places = RegionPlaces::packed().ok()?;
+    let found = places.colos().iter().find(|known| known.code == colo);
+    found.map(|known| known.place.clone())
+}
+
+/// Writes the copies in KV, where there is a namespace for them, until all are the newest.
+async fn write_copies(inner: &Inner) {
+    let namespace = named(&inner.env, COPIES);
+    if namespace.is_undefined() || inner.copying.replace(true) {
+        return;
+    }
+    let mut attempts = 0;
+    while attempts < COPY_ATTEMPTS {
+        let next = inner.with_keeper(|keeper| {
+            let (part, version) = keeper.untold()?;
+            Some((part, version, keeper.value(part)?))
+        });
+        let Ok(Some((part, version, value))) = next else {
+            break;
+        };
+        let value = match value {
+            Value::Text(text) => JsValue::from(text),
+            Value::Bytes(bytes) => Uint8Array::from(bytes.as_slice()).into(),
+        };
+        match JsFuture::from(binding::publish(&namespace, part.key(), &value)).await {
+            Ok(_) => {
+                let noted = inner.with_keeper(|keeper| keeper.note_told(part, version));
+                attempts = if noted.is_ok() { 0 } else { COPY_ATTEMPTS };
+            }
+            Err(error) => {
+                let reason = clean(&message_of(&error));
+                log::write(&Entry::CopyFailed { reason });
+                attempts += 1;
+            }
+        }
+        Delay::from(BETWEEN_COPIES).await;
+    }
+    inner.copying.set(false);
+}
+
+impl Inner {
+    /// Does something with the keeper, and writes what has changed, in one go. While this runs, the keeper
+    /// is out of its cell: if it returns early or panics, the cell stays empty.
+    fn with_keeper<T>(&self, act: impl FnOnce(&mut Keeper) -> T) -> Result<T, String> {
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            let mut keeper = match self.keeper.take() {
+                Some(keeper) => keeper,
+                None => Keeper::open(self.store.rows()?).map_err(|error| error.to_string())?,
+            };
+            let done = act(&mut keeper);
+            let put = keeper.changed().map_err(|error| error.to_string())?;
+            self.store.write(&Effects {
+                put,
+                ..Effects::default()
+            })?;
+            self.keeper.replace(Some(keeper));
+            Ok(done)
+        }));
+        done.unwrap_or_else(|_panic| Err("the object of the atlas failed on this".to_owned()))
+    }
+}
+
+fn url_variable(vendor: &crate::atlas::cloud::Vendor) -> String {
+    format!("{URL_VARIABLE}{}", vendor.as_str().to_ascii_uppercase())
+}
+
+/// A variable that is set and not empty.
+fn variable(env: &Env, name: &str) -> Option<String> {
+    let text = env.var(name).ok()?.to_string();
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn message_of(error: &JsValue) -> String {
+    js_sys::Error::from(error.clone()).message().into()
+}
