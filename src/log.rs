@@ -250,7 +250,7 @@ mod tests {
 
     use super::*;
 
-    fn all() -> [Entry<'static>; 18] {
+    fn all() -> [Entry<'static>; 21] {
         let reason = || "it broke".to_owned();
         [
             Entry::NotSetUp { reason: reason() },
