@@ -9,8 +9,9 @@ use std::fmt::Write;
 use serde::Serialize;
 
 /// The names of all events, [`Entry`]'s and those of `src/worker/entry.js`.
-pub const EVENTS: [&str; 20] = [
+pub const EVENTS: [&str; 23] = [
     "api_failed",
+    "atlas_failed",
     "batch_failed",
     "cache_failed",
     "configuration_failed",
@@ -24,6 +25,8 @@ pub const EVENTS: [&str; 20] = [
     "origin_failed",
     "policy_failed",
     "policy_not_told",
+    "ranges_refused",
+    "regions_lost",
     "relay_failed",
     "room_failed",
     "rule_left_out",
