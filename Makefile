@@ -1,7 +1,7 @@
 # The commands of a day. Each sets up what it needs, so any of them may be the first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev build test test-all model cache-tests crowd load chaos export bench deploy-check fmt clean
+.PHONY: help setup dev build test test-all model cache-tests crowd load chaos export tiers explain bench deploy-check fmt clean
 
 NODE := node_modules/.bin/node
 
@@ -42,6 +42,12 @@ chaos: setup ## Two thousand visitors while everything fails; ARGS='--seed N' re
 
 export: setup ## The running rooms as rooms.toml: make export URL=https://api.example.com ZONE=<zone id>
 	@$(NODE) scripts/export.mjs "$(URL)" "$(ZONE)"
+
+tiers: ## What wrangler.toml needs for the upper tiers of rooms.toml, and whether it has it
+	@cargo run --quiet --example tiers
+
+explain: setup ## Why an origin has its upper tier: make explain URL=https://api.example.com ZONE=<zone id> ORIGIN=192.0.2.1
+	@$(NODE) scripts/explain.mjs "$(URL)" "$(ZONE)" "$(ORIGIN)"
 
 bench: ## Throughput and latency beside a plain JavaScript Worker
 	@scripts/setup.sh --bench

@@ -194,11 +194,13 @@ async function main() {
     asserting: await serve({ worker: asserting, origin: address, objects, cache: join(ROOT, "bench/cache.mjs") }),
   };
 
-  const results = await measure(servers);
-  const rows = summarise(results);
+  // First, since it is short and would else lose what was measured should it fail.
   console.log("Counting calls");
   const bindings = { ANTEROOM_ORIGIN_KEYS: undefined };
   const calls = await count(await serve({ worker, origin: address, objects, bindings, counts: true }));
+
+  const results = await measure(servers);
+  const rows = summarise(results);
   const about = describe(loadBefore, results.get("pass_through").length);
   mkdirSync(join(ROOT, "target"), { recursive: true });
   writeFileSync(join(ROOT, "target/bench.json"), `${JSON.stringify({ about, rows, calls }, null, 2)}\n`);

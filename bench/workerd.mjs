@@ -55,7 +55,7 @@ function configure({ modules, bindings, objects, storage, origin, counts, cache 
   const texts = Object.entries(bindings).map(([name, text]) => `(name = ${quote(name)}, text = ${quote(text)})`);
   const namespaces = Object.entries(objects);
   const designator = (className) =>
-    counts ? `(className = ${quote(className)}, serviceName = "direct")` : quote(className);
+    counts && className === "Room" ? `(className = ${quote(className)}, serviceName = "direct")` : quote(className);
   const namespaceBindings = namespaces.map(
     ([name, className]) => `(name = ${quote(name)}, durableObjectNamespace = ${designator(className)})`,
   );

@@ -3,6 +3,9 @@
 
 import { createHistogram } from 'node:perf_hooks';
 
+/** The kind of the times that visitors wait for a connection of this program. */
+export const OWN_WAIT = 'here: a free connection';
+
 /** So many faults are kept with their words; all are counted. */
 const TOLD = 20;
 

@@ -1,5 +1,7 @@
 // What a run tells on the terminal.
 
+import { OWN_WAIT } from './record.mjs';
+
 const VERDICT = new Map([[true, 'yes'], [false, 'NO'], [undefined, 'not to be said']]);
 
 /** The time as `1:05`. */
@@ -43,6 +45,19 @@ export function told(verdicts) {
     .map(({ question, holds, figures }, i) => [`${i + 1}. ${question} ${VERDICT.get(holds)}`, ...figures.map((figure) => `   - ${figure}`)])
     .flat()
     .join('\n');
+}
+
+/** Visitors who wait for longer than this for a connection do not poll when they would. */
+const MOST_OWN_WAIT_MS = 1_000;
+
+/** Why the verdicts are not about the target, if they are not: this program could not keep up. */
+export function reservation(record) {
+  const { p99 } = record.latency(OWN_WAIT);
+  if (p99 <= MOST_OWN_WAIT_MS) return undefined;
+  return (
+    `Visitors waited up to ${(p99 / 1000).toFixed(1)} s for a free connection of this program, so they came later than they would. ` +
+    'The verdicts are about this machine: leave it alone, or take fewer visitors or more connections.'
+  );
 }
 
 /** The latencies, as rows of text. */

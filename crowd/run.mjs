@@ -10,7 +10,7 @@ import { Workerd } from '../tests/e2e/harness/workerd.mjs';
 import { crowd } from './crowd.mjs';
 import { Misuse, help, read } from './options.mjs';
 import { page, plot, sliding } from './plot.mjs';
-import { latencies, line, progress, table, told } from './report.mjs';
+import { latencies, line, progress, reservation, table, told } from './report.mjs';
 import { Site } from './site.mjs';
 import { verdicts } from './verdicts.mjs';
 
@@ -90,13 +90,15 @@ async function main() {
   const counts = await site?.counts(begin);
   const judged = verdicts({ record, limits, site: counts });
   const rows = latencies(record);
+  const notes = [reservation(record), ...record.told].filter((note) => note !== undefined);
   console.log(`\n${told(judged)}\n\n${table(rows)}`);
+  if (reservation(record)) console.log(`\n${reservation(record)}`);
   if (record.told.length) console.log(`\nThe first faults:\n${record.told.map((fault) => `  ${fault}`).join('\n')}`);
 
   const out = resolve(ROOT, options.out);
   mkdirSync(dirname(out), { recursive: true });
   const about = `${options.visitors.toLocaleString('en')} visitors within ${options.span} s at ${where}; ${ended}; seed ${options.seed}`;
-  writeFileSync(out, page({ title: 'A crowd at the waiting room', about, verdicts: judged, plots: plots(record, counts, limits), table: rows, notes: record.told }));
+  writeFileSync(out, page({ title: 'A crowd at the waiting room', about, verdicts: judged, plots: plots(record, counts, limits), table: rows, notes }));
   console.log(`\nPlots: ${out.startsWith(ROOT) ? out.slice(ROOT.length) : out}`);
   return judged.every(({ holds }) => holds !== false) && ended === 'all are done' ? 0 : 1;
 }

@@ -1,6 +1,8 @@
 // Beside each visitor stands a witness, who notes what the visitor is given, and whether it is what a
 // waiting room may give.
 
+import { OWN_WAIT } from './record.mjs';
+
 /** States of answers that are neither the site's nor the waiting room's: a fault, another address. */
 export const FAILED = ['error', 'redirect'];
 
@@ -64,7 +66,7 @@ export class Witness {
    */
   saw(kind, answer) {
     this.#record.count('requests', answer.received);
-    this.#record.took('here: a free connection', answer.sent - answer.asked);
+    this.#record.took(OWN_WAIT, answer.sent - answer.asked);
     if (answer.lost) {
       this.#lostSince ??= answer.sent;
       this.#record.count('lost', answer.received);

@@ -44,7 +44,7 @@ async function freePort() {
 
 /** A script of the suite; it is told everything as npm would tell it. */
 function run(script, settings, stdio) {
-  const env = { ...process.env, npm_config_id: '' };
+  const env = { ...process.env, npm_package_config_id: '' };
   for (const [name, value] of Object.entries(settings)) env[`npm_config_${name}`] = value;
   return spawn(process.execPath, ['--no-warnings', script], { cwd: suite, env, stdio });
 }

@@ -8,11 +8,12 @@ mod common;
 use anteroom::site::cached_hosts;
 use anteroom::site::fields::{
     CACHED_HOST, CACHED_ROUTE, COOKIE_ATTRIBUTES, EVENT, Fields, IP_LIST, ROOM, ROUTE, RULE, SITE,
+    TIER,
 };
 use serde_json::{Value, json};
 
 const PAGE: &str = include_str!("../docs/settings.md");
-const PARTS: [(&str, &Fields); 9] = [
+const PARTS: [(&str, &Fields); 10] = [
     ("## The site", &SITE),
     ("## A room", &ROOM),
     ("## An additional route", &ROUTE),
@@ -22,6 +23,7 @@ const PARTS: [(&str, &Fields); 9] = [
     ("## A list of addresses", &IP_LIST),
     ("## A cached host", &CACHED_HOST),
     ("## A cached route", &CACHED_ROUTE),
+    ("## An upper tier", &TIER),
 ];
 
 #[test]

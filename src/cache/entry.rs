@@ -17,6 +17,9 @@ const KEPT_FOR_MAX_STALE: Span = Span::from_secs(3_600);
 /// Nothing is kept longer than this. Purges are remembered as long.
 pub const LONGEST_KEPT: Span = Span::from_secs(30 * 86_400);
 
+/// No guess of how long an answer is fresh is longer.
+const LONGEST_GUESS: Span = Span::from_secs(86_400);
+
 /// The age of an answer whose `Age` cannot be read: it is older than anything may be.
 const UNKNOWN_AGE: Span = Span::from_secs(1 << 31);
 
@@ -48,6 +51,11 @@ const NOT_STORED: [&str; 18] = [
 
 /// Statuses that are cacheable without a word on freshness (RFC 9110 section 15.1).
 const CACHEABLE_BY_DEFAULT: [u16; 11] = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501];
+
+/// Statuses whose meaning for caches is known here: those, and redirections (RFC 9110 section 15).
+const UNDERSTOOD: [u16; 14] = [
+    200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 405, 410, 414, 501,
+];
 
 /// An answer as it is stored. It is kept in the data centre's cache with its body; other versions of the
 /// Worker read it, so that fields are only added, with defaults.
@@ -258,6 +266,10 @@ fn may_be_stored(
     if directives.has("no-store") || asked.forbids_storing() {
         return Err(NotStored::NoStore);
     }
+    // Whoever says so wants a cache that knows what the status means (RFC 9111 section 5.2.2.3).
+    if directives.has("must-understand") && !UNDERSTOOD.contains(&status) {
+        return Err(NotStored::Status);
+    }
     // A cache may honour the names that follow (RFC 9111 section 5.2.2.7); leaving all is safer.
     if directives.has("private") {
         return Err(NotStored::Private);
@@ -301,11 +313,30 @@ fn lifetime(
     if directives.has_plain("no-cache") {
         return Some(Span::ZERO);
     }
-    // Where the origin is silent about a visitor's own page, silence is no permission.
-    let may_default = CACHEABLE_BY_DEFAULT.contains(&status)
-        && !asked.names_its_sender()
-        && !asked.fields.has("cookie");
-    let default = asked.settings.default_ttl_seconds.filter(|_| may_default);
+    silent_lifetime(asked, status, fields, directives, received)
+}
+
+/// How long an answer is fresh of which the origin has not said so: as the operator says. None about a
+/// visitor's own page, where silence is no permission.
+fn silent_lifetime(
+    asked: &Asked<'_>,
+    status: u16,
+    fields: &Fields,
+    directives: &Directives,
+    received: Instant,
+) -> Option<Span> {
+    let may_be = CACHEABLE_BY_DEFAULT.contains(&status) || directives.has("public");
+    if !may_be || asked.names_its_sender() || asked.fields.has("cookie") {
+        return None;
+    }
+    let settings = asked.settings;
+    let modified = fields.first("last-modified").and_then(date::parse);
+    if let Some(modified) = modified.filter(|_| settings.heuristic_freshness) {
+        let date = fields.first("date").and_then(date::parse);
+        let tenth = date.unwrap_or(received).since(modified).as_millis() / 10;
+        return Some(Span::from_millis(tenth).min(LONGEST_GUESS));
+    }
+    let default = settings.default_ttl_seconds;
     default.map(|seconds| Span::from_secs(seconds.into()))
 }
 

@@ -21,6 +21,8 @@ pub struct Memory {
     counts: Vec<Counts>,
     /// The places of answers that are being renewed, each with the end of its mark: a deadline, and no lock.
     renewals: HashMap<String, Instant>,
+    /// Whether the cache was seen to keep what it is given.
+    is_probed: bool,
 }
 
 /// The cached hosts, for look-up.
@@ -67,6 +69,11 @@ impl Memory {
         self.counts.get(host).copied().unwrap_or_default()
     }
 
+    /// Whether somebody shall look if the cache keeps what it is given: the first who stores something.
+    pub fn start_probe(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_probed, true)
+    }
+
     /// Marks that the answer at `place` is being renewed; false if it is already.
     pub fn start_renewal(&mut self, place: &str, now: Instant) -> bool {
         if self.renewals.get(place).is_some_and(|until| *until > now) {
@@ -106,5 +113,6 @@ mod tests {
             assert!(memory.start_renewal(&format!("{n}"), now));
         }
         assert!(memory.renewals.len() <= MOST_RENEWALS);
+        assert!(memory.start_probe() && !memory.start_probe());
     }
 }

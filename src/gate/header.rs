@@ -19,3 +19,7 @@ pub const DRAW: &str = "Anteroom-Draw";
 
 /// On answers of the API: which configuration is in force, and where it comes from.
 pub const CONFIGURATION: &str = "Anteroom-Configuration";
+
+/// Between the parts of a deployment with upper tiers: who asks, and what was found
+/// ([`crate::tier::marker`]).
+pub const TIER: &str = "Anteroom-Tier";

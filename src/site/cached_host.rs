@@ -42,6 +42,9 @@ pub struct CacheSettings {
     pub cache: bool,
     /// How long an answer without any word on its freshness is fresh, in seconds; none: it is not stored.
     pub default_ttl_seconds: Option<u32>,
+    /// Whether an answer that only says when it was last modified is fresh for a tenth of the time since (RFC
+    /// 9111 section 4.2.2), a day at most.
+    pub heuristic_freshness: bool,
     /// How long an answer may be served stale while a new one is fetched, in seconds, where it does not
     /// say so itself.
     pub stale_while_revalidate_seconds: u32,

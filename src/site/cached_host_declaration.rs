@@ -131,6 +131,7 @@ fn settings(table: &Table<'_>, host: Option<&CacheSettings>, notes: &mut Notes) 
     CacheSettings {
         cache: table.flag("cache", above.cache, notes),
         default_ttl_seconds,
+        heuristic_freshness: table.flag("heuristic_freshness", above.heuristic_freshness, notes),
         stale_while_revalidate_seconds,
         stale_if_error_seconds,
         bypass_cookies: bypass_cookies(table, notes)

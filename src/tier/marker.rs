@@ -16,7 +16,7 @@ use crate::gate::keys::Keys;
 use crate::time::{Instant, Span};
 
 /// The header field that carries it.
-pub const HEADER: &str = "Anteroom-Tier";
+pub use crate::gate::header::TIER as HEADER;
 
 /// How long a marker holds: it is made for a request that leaves at once.
 pub const LIFETIME: Span = Span::from_secs(10);

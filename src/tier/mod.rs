@@ -7,9 +7,12 @@
 pub mod breaker;
 pub mod budget;
 pub mod choice;
+pub mod environments;
 pub mod evidence;
+pub mod explain;
 pub mod fleet;
 pub mod lease;
 pub mod marker;
 pub mod rendezvous;
 pub mod said;
+pub mod tally;

@@ -30,7 +30,7 @@ const LARGEST_BODY: u64 = 512 << 20;
 pub(super) struct Found {
     pub(super) entry: Entry,
     /// Its body, or the part of it that was asked for.
-    pub(super) response: Response,
+    pub(super) body: Option<ReadableStream>,
     /// The `Content-Range` of a part.
     pub(super) part: Option<String>,
     /// Where it lies.
@@ -98,7 +98,7 @@ impl Found {
         };
         Some(Self {
             entry,
-            response,
+            body: response.body(),
             part,
             place,
         })
@@ -119,7 +119,8 @@ async fn find(place: &str, range: Option<&str>) -> Option<(Kept, Body)> {
     Some((kept, (response, part)))
 }
 
-/// Puts an answer to its place, of which `variants` is known. The future is over when the body is stored.
+/// Puts an answer to its place, of which `variants` is known. The future is over when the body is stored,
+/// and says where.
 ///
 /// # Errors
 /// Why it is not stored.
@@ -128,7 +129,7 @@ pub(super) async fn store(
     entry: Entry,
     variants: Option<&Variants>,
     body: Option<ReadableStream>,
-) -> Result<(), JsValue> {
+) -> Result<String, JsValue> {
     let place = match Variants::of(&entry, variants, random()) {
         None => asked.place(),
         Some(now) => {
@@ -144,7 +145,8 @@ pub(super) async fn store(
     let length = entry.fields.first("content-length");
     let length = length.and_then(|length| length.parse::<u64>().ok());
     let kept = Kept::Answer(Box::new(entry));
-    put(&place, &kept, seconds, body, length).await
+    put(&place, &kept, seconds, body, length).await?;
+    Ok(place)
 }
 
 async fn put(
@@ -173,4 +175,19 @@ pub(super) fn fits(entry: &Entry) -> bool {
 pub(super) async fn remove(places: Vec<String>) {
     let removed = JsFuture::from(binding::remove(places));
     select(removed, Delay::from(PATIENCE)).await;
+}
+
+/// Two streams of the bytes of one.
+///
+/// # Errors
+/// The runtime's own.
+pub(super) fn tee(
+    body: Option<ReadableStream>,
+) -> Result<(Option<ReadableStream>, Option<ReadableStream>), JsValue> {
+    let Some(body) = body else {
+        return Ok((None, None));
+    };
+    let pair = body.tee();
+    let branch = |n| pair.get(n).dyn_into::<ReadableStream>();
+    Ok((Some(branch(0)?), Some(branch(1)?)))
 }

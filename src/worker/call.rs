@@ -18,7 +18,7 @@ use crate::room::figures::told::{self, QUESTION, Question};
 use crate::room::message::{Message, Reply, Request, Response, VERSION};
 use crate::room::snapshot::Snapshot;
 use crate::site::room::RoomId;
-use crate::tier::lease;
+use crate::tier::{lease, tally};
 use crate::time::Span;
 
 /// The Durable Object namespaces of rooms, relays and the atlas.
@@ -27,6 +27,8 @@ const RELAYS: &str = "RELAY";
 pub(super) const ATLAS: &str = "ATLAS";
 /// That of the leases of upper tiers.
 const LEASES: &str = "LEASE";
+/// That of the sum of what was counted.
+pub(super) const TALLY: &str = "TALLY";
 
 /// A relay gets this share of the patience; the rest is for the room.
 const RELAYS_THIRDS: u32 = 2;
@@ -254,6 +256,17 @@ pub(super) async fn lease(
 ) -> Result<lease::Grant, Unanswered> {
     let body = serde_json::to_string(message).map_err(not_understood)?;
     let text = say(env, LEASES, object, &body, patience).await?;
+    serde_json::from_str(&text).map_err(not_understood)
+}
+
+/// Tells the object that keeps the sum of counts what this isolate has counted, or asks it for the sum.
+pub(super) async fn tally(
+    env: &Env,
+    message: &tally::Message,
+    patience: Duration,
+) -> Result<tally::Tally, Unanswered> {
+    let body = serde_json::to_string(message).map_err(not_understood)?;
+    let text = say(env, TALLY, "all", &body, patience).await?;
     serde_json::from_str(&text).map_err(not_understood)
 }
 

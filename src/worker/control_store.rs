@@ -7,7 +7,7 @@ use js_sys::Reflect;
 use wasm_bindgen::JsValue;
 use worker::{SqlStorage, SqlStorageValue};
 
-use super::binding;
+use super::{binding, sql};
 use crate::control::keeper::Effects;
 use crate::control::rows::Rows;
 use crate::time::Instant;
@@ -40,13 +40,11 @@ impl Store {
 
     /// Everything that is stored of the configuration.
     pub(super) fn rows(&self) -> Result<Rows, String> {
-        self.exec(ROWS, Vec::new())?;
+        sql::run(&self.sql, ROWS, Vec::new())?;
         let query = "SELECT key, body FROM configuration ORDER BY key, part";
-        let cursor = self.sql.exec(query, None);
-        let cursor = cursor.map_err(|error| error.to_string())?;
         let mut rows = Rows::new();
-        for row in cursor.raw() {
-            let mut row = row.map_err(|error| error.to_string())?.into_iter();
+        for row in sql::rows(&self.sql, query, Vec::new())? {
+            let mut row = row.into_iter();
             match (row.next(), row.next()) {
                 (Some(SqlStorageValue::String(key)), Some(SqlStorageValue::String(body))) => {
                     rows.entry(key).or_default().push_str(&body);
@@ -70,7 +68,11 @@ impl Store {
     fn write_rows(&self, effects: &Effects) -> Result<(), String> {
         for key in effects.deleted.iter().chain(effects.put.keys()) {
             let key = SqlStorageValue::String(key.clone());
-            self.exec("DELETE FROM configuration WHERE key = ?", vec![key])?;
+            sql::run(
+                &self.sql,
+                "DELETE FROM configuration WHERE key = ?",
+                vec![key],
+            )?;
         }
         for (key, body) in &effects.put {
             for (part, body) in (0..).zip(parts(body)) {
@@ -79,7 +81,8 @@ impl Store {
                     SqlStorageValue::Integer(part),
                     SqlStorageValue::String(body.to_owned()),
                 ];
-                self.exec(
+                sql::run(
+                    &self.sql,
                     "INSERT INTO configuration (key, part, body) VALUES (?, ?, ?)",
                     row,
                 )?;
@@ -96,40 +99,37 @@ impl Store {
         until: Instant,
         now: Instant,
     ) -> Result<(), String> {
-        self.exec(PREVIEWS, Vec::new())?;
-        self.exec(
+        sql::run(&self.sql, PREVIEWS, Vec::new())?;
+        sql::run(
+            &self.sql,
             "DELETE FROM preview WHERE until <= ? OR id NOT IN \
              (SELECT id FROM preview ORDER BY until DESC LIMIT ?)",
-            vec![number(now)?, SqlStorageValue::Integer(MOST_PREVIEWS - 1)],
+            vec![
+                sql::integer(now.as_millis())?,
+                SqlStorageValue::Integer(MOST_PREVIEWS - 1),
+            ],
         )?;
         let id = SqlStorageValue::String(id);
         let html = SqlStorageValue::String(html);
-        self.exec(
+        sql::run(
+            &self.sql,
             "INSERT INTO preview (id, until, html) VALUES (?, ?, ?)",
-            vec![id, number(until)?, html],
+            vec![id, sql::integer(until.as_millis())?, html],
         )
     }
 
     /// A page that is kept; none if it is not, or not any more.
     pub(super) fn preview(&self, id: String, now: Instant) -> Result<Option<String>, String> {
-        self.exec(PREVIEWS, Vec::new())?;
-        let bindings = vec![SqlStorageValue::String(id), number(now)?];
+        sql::run(&self.sql, PREVIEWS, Vec::new())?;
+        let bindings = vec![SqlStorageValue::String(id), sql::integer(now.as_millis())?];
         let query = "SELECT html FROM preview WHERE id = ? AND until > ?";
-        let cursor = self.sql.exec(query, Some(bindings));
-        let cursor = cursor.map_err(|error| error.to_string())?;
-        let Some(row) = cursor.raw().next() else {
+        let Some(row) = sql::rows(&self.sql, query, bindings)?.into_iter().next() else {
             return Ok(None);
         };
-        match row.map_err(|error| error.to_string())?.into_iter().next() {
+        match row.into_iter().next() {
             Some(SqlStorageValue::String(html)) => Ok(Some(html)),
             other => Err(format!("a stored preview is not text: {other:?}")),
         }
-    }
-
-    fn exec(&self, query: &str, bindings: Vec<SqlStorageValue>) -> Result<(), String> {
-        let bindings = Some(bindings).filter(|bindings| !bindings.is_empty());
-        let done = self.sql.exec(query, bindings).map(drop);
-        done.map_err(|error| error.to_string())
     }
 }
 
@@ -145,9 +145,4 @@ fn parts(text: &str) -> Vec<&str> {
         }
         rest = left;
     }
-}
-
-fn number(at: Instant) -> Result<SqlStorageValue, String> {
-    let millis = i64::try_from(at.as_millis()).map_err(|error| error.to_string())?;
-    Ok(SqlStorageValue::Integer(millis))
 }

@@ -94,3 +94,4 @@ export const Control = object("Control");
 export const Atlas = object("Atlas");
 export const Tier = object("Tier");
 export const Lease = object("Lease");
+export const Tally = object("Tally");

@@ -82,12 +82,14 @@ pub(super) async fn from_origin(isolate: &Isolate, request: Request) -> Result<R
     JsFuture::from(send(isolate, request)?).await?.dyn_into()
 }
 
+/// Makes of method and URL what shows that an upper tier asks.
+pub(super) type Mark<'a> = &'a dyn Fn(&str, &str) -> Option<String>;
+
 /// The origin's answer for a cache: the body is as it came, compressed or not.
-/// `mark` makes of method and URL what shows that an upper tier asks.
 pub(super) async fn as_it_comes(
     isolate: &Isolate,
     request: Request,
-    mark: Option<&dyn Fn(&str, &str) -> Option<String>>,
+    mark: Option<Mark<'_>>,
 ) -> Result<Response, JsValue> {
     let mut request = redirected(isolate, request)?;
     if let Some(mark) = mark.and_then(|mark| mark(&request.method(), &request.url())) {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use worker::{Env, SqlStorage, SqlStorageValue};
 
 use super::configuration::is_configured;
-use super::{call, clock, log};
+use super::{call, clock, log, sql};
 use crate::control::message::{Ask, Policy};
 use crate::control::version::Version;
 use crate::log::{Entry, clean};
@@ -93,12 +93,11 @@ impl Governed {
             room: room.or_else(|| self.stored()?.room),
         };
         let body = serde_json::to_string(policy).map_err(|error| error.to_string())?;
-        self.sql
-            .exec(
-                "INSERT OR REPLACE INTO policy (id, body) VALUES (1, ?)",
-                Some(vec![SqlStorageValue::String(body)]),
-            )
-            .map_err(|error| error.to_string())?;
+        sql::run(
+            &self.sql,
+            "INSERT OR REPLACE INTO policy (id, body) VALUES (1, ?)",
+            vec![SqlStorageValue::String(body)],
+        )?;
         self.go_by(policy);
         Ok(())
     }
@@ -142,9 +141,9 @@ impl Governed {
     fn stored(&self) -> Option<Policy> {
         let table =
             "CREATE TABLE IF NOT EXISTS policy (id INTEGER PRIMARY KEY, body TEXT NOT NULL)";
-        self.sql.exec(table, None).ok()?;
-        let cursor = self.sql.exec("SELECT body FROM policy", None).ok()?;
-        match cursor.raw().next()?.ok()?.into_iter().next()? {
+        sql::run(&self.sql, table, Vec::new()).ok()?;
+        let rows = sql::rows(&self.sql, "SELECT body FROM policy", Vec::new()).ok()?;
+        match rows.into_iter().next()?.into_iter().next()? {
             SqlStorageValue::String(body) => serde_json::from_str(&body).ok(),
             _ => None,
         }

@@ -136,6 +136,16 @@ impl Lasting {
         }
     }
 
+    /// The hosts that are cached.
+    pub(super) fn cached_hosts(&self) -> impl Iterator<Item = &CachedHost> {
+        self.cached.iter().flat_map(Hosts::iter)
+    }
+
+    /// The upper tiers of the deployment, if it has any.
+    pub(super) fn tiers(&'static self) -> Option<&'static Tiers> {
+        self.tiers.as_ref()
+    }
+
     /// Answers what another part of this system asks; none if a visitor does. Where there are no upper
     /// tiers, the whole cost is one look.
     pub(super) fn receive(
@@ -204,6 +214,11 @@ impl Isolate {
     /// The host of a URL, if it is cached. Where none is, the whole cost is this one look.
     pub(super) fn cached_host(&self, url: &str) -> Option<(Index, &'static CachedHost)> {
         self.lasting.cached.as_ref()?.find(host_of(url))
+    }
+
+    /// The upper tiers of the deployment, if it has any.
+    pub(super) fn all_tiers(&self) -> Option<&'static Tiers> {
+        self.lasting.tiers.as_ref()
     }
 
     /// The upper tiers that this Worker asks, if it asks any.

@@ -110,3 +110,10 @@ impl Drop for Lead {
         }
     }
 }
+
+/// Tells those who wait for a leader how it ended, if this is one.
+pub(super) async fn finish(lead: Option<Lead>, outcome: Outcome) {
+    if let Some(lead) = lead {
+        lead.finish(outcome).await;
+    }
+}

@@ -9,7 +9,7 @@ use worker::Env;
 
 use super::configuration::Configured;
 use super::url::{authority, host_of, target};
-use super::{answer, binding, call, clock, log};
+use super::{answer, binding, call, clock, log, tiers};
 use crate::control::api::{self, MOST_BODY};
 use crate::control::message::{Ask, Call, Reply};
 use crate::log::{Entry, clean};
@@ -52,6 +52,15 @@ pub(super) async fn answer(
         if let Some(refusal) = access.refusal(&mut buckets, &known, clock::now()) {
             return written(&Reply::from(refusal));
         }
+    }
+    if let Some(access) = &configured.access
+        && let Some(question) = access.about_tiers(&known)
+    {
+        let answer = match question {
+            Ok(question) => tiers::explain(&question, env).await,
+            Err(answer) => answer,
+        };
+        return written(&Reply::from(answer));
     }
     call.body = body(&request, read("Content-Length")).await;
     match call::control(env, &Ask::Api(call), PATIENCE).await {

@@ -9,7 +9,8 @@ use worker::{
     AnalyticsEngineDataPointBuilder, AnalyticsEngineDataset, Env, SqlStorage, SqlStorageValue,
 };
 
-use super::log;
+use super::sql::Row;
+use super::{log, sql};
 use crate::log::{Entry, clean};
 use crate::room::figures::keep::{self, RESOLUTIONS, Resolution};
 use crate::room::figures::point;
@@ -104,7 +105,7 @@ impl Figures {
     pub(super) fn running(&self) -> Option<Minute> {
         let read = self.ensure_table().and_then(|()| {
             let query = "SELECT start, body FROM figures WHERE step = ? ORDER BY start DESC";
-            self.exec(query, vec![seconds(RUNNING)])
+            sql::rows(&self.sql, query, vec![seconds(RUNNING)])
         });
         match read {
             Ok(rows) => {
@@ -120,7 +121,7 @@ impl Figures {
 
     fn forget_running(&self) -> Result<(), String> {
         let query = "DELETE FROM figures WHERE step = ?";
-        self.exec(query, vec![seconds(RUNNING)]).map(drop)
+        sql::run(&self.sql, query, vec![seconds(RUNNING)])
     }
 
     fn insert(&self, step: u64, start: Instant, body: Vec<u8>) -> Result<(), String> {
@@ -128,7 +129,7 @@ impl Figures {
         let query = "INSERT OR REPLACE INTO figures (step, start, body) VALUES (?, ?, ?)";
         let start = seconds(start.as_secs());
         let row = vec![seconds(step), start, SqlStorageValue::Blob(body)];
-        self.exec(query, row).map(drop)
+        sql::run(&self.sql, query, row)
     }
 
     fn store(&self, minute: &Minute) -> Result<(), String> {
@@ -137,7 +138,8 @@ impl Figures {
         for resolution in RESOLUTIONS {
             let step = resolution.step.as_secs();
             let start = resolution.start(now);
-            let stored = self.exec(
+            let stored = sql::rows(
+                &self.sql,
                 "SELECT body FROM figures WHERE step = ? AND start = ?",
                 vec![seconds(step), seconds(start.as_secs())],
             )?;
@@ -147,7 +149,8 @@ impl Figures {
                 .map_err(|error| error.to_string())?;
             self.insert(step, start, body)?;
             let oldest = seconds(resolution.oldest(now).as_secs());
-            self.exec(
+            sql::run(
+                &self.sql,
                 "DELETE FROM figures WHERE step = ? AND start < ?",
                 vec![seconds(step), oldest],
             )?;
@@ -159,7 +162,8 @@ impl Figures {
     pub(super) fn rows(&self, window: &Window) -> Result<Vec<(Instant, Tally)>, String> {
         self.ensure_table()?;
         let Resolution { step, .. } = window.resolution();
-        let rows = self.exec(
+        let rows = sql::rows(
+            &self.sql,
             "SELECT start, body FROM figures WHERE step = ? AND start >= ? AND start < ? \
              ORDER BY start",
             vec![
@@ -210,29 +214,17 @@ impl Figures {
 
     fn ensure_table(&self) -> Result<(), String> {
         if !self.has_table.replace(true)
-            && let Err(error) = self.exec(TABLE, Vec::new())
+            && let Err(error) = sql::run(&self.sql, TABLE, Vec::new())
         {
             self.has_table.set(false);
             return Err(error);
         }
         Ok(())
     }
-
-    fn exec(
-        &self,
-        query: &str,
-        bindings: Vec<SqlStorageValue>,
-    ) -> Result<Vec<Vec<SqlStorageValue>>, String> {
-        let bindings = Some(bindings).filter(|bindings| !bindings.is_empty());
-        let cursor = self.sql.exec(query, bindings);
-        let rows = cursor.map_err(|error| error.to_string())?.raw();
-        rows.collect::<Result<_, _>>()
-            .map_err(|error| error.to_string())
-    }
 }
 
 /// A start and a tally; none if the tally is of another version.
-fn row(row: Vec<SqlStorageValue>) -> Option<(Instant, Tally)> {
+fn row(row: Row) -> Option<(Instant, Tally)> {
     let start = row.iter().find_map(|value| match value {
         SqlStorageValue::Integer(start) => u64::try_from(*start).ok(),
         SqlStorageValue::Float(start) => Some(*start as u64),
@@ -241,7 +233,7 @@ fn row(row: Vec<SqlStorageValue>) -> Option<(Instant, Tally)> {
     Some((Instant::from_secs(start?), keep::decode(&blob(row)?)?))
 }
 
-fn blob(row: Vec<SqlStorageValue>) -> Option<Vec<u8>> {
+fn blob(row: Row) -> Option<Vec<u8>> {
     row.into_iter().find_map(|value| match value {
         SqlStorageValue::Blob(body) => Some(body),
         _ => None,

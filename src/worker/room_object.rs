@@ -25,11 +25,8 @@
 //!
 //! # Storage
 //!
-//! `checkpoint(sequence, part, parts, body)` holds a book as of a row, cut into parts because a row
-//! may have 2 MB at most; `journal(sequence, body)` the rows since. Both are versioned
-//! (`room::ledger::journal`). A new checkpoint is written whole before the old one and the rows that
-//! it replaces are deleted, so that a write that fails half-way leaves the old state in force.
-//! `policy(id, body)` is what the room was told to go by.
+//! The ledger's rows and checkpoints are in `room_store`; `policy(id, body)` is what the room was told
+//! to go by.
 //!
 //! # Figures
 //!
@@ -49,37 +46,21 @@ use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise, spawn_local};
 use worker::worker_sys::DurableObjectState;
-use worker::{Delay, Env, SqlStorage, SqlStorageValue, State, Storage};
+use worker::{Delay, Env, State, Storage};
 
 use super::binding::Answer;
 use super::governed::Governed;
 use super::room_figures::Figures;
+use super::room_store::{Kept, Store};
 use super::{clock, object};
 use crate::control::message::POLICY;
 use crate::room::figures::told::{self, QUESTION, Question, Totals};
-use crate::room::ledger::Ledger;
-use crate::room::ledger::book::Book;
-use crate::room::ledger::journal::{self, Row};
 use crate::room::message::{Request, Response, VERSION, Writer};
-use crate::room::number::Incarnation;
 use crate::room::policy::Policy;
-use crate::room::seed::Seed;
 use crate::room::snapshot::Snapshot;
 use crate::room::status::Status;
 use crate::site::moment::Moment;
 use crate::time::Instant;
-
-/// A checkpoint is written when the journal has grown to this many bytes, or to the size of the last
-/// checkpoint if that is more: so rows are rewritten once on average.
-const CHECKPOINT_AFTER: usize = 256 * 1024;
-
-/// The parts of the newest checkpoint that is whole.
-const NEWEST_CHECKPOINT: &str = "SELECT body FROM checkpoint WHERE sequence = \
-    (SELECT max(sequence) FROM (SELECT sequence FROM checkpoint \
-    GROUP BY sequence HAVING count(*) = max(parts))) ORDER BY part";
-
-/// The size of a part of a checkpoint.
-const PART: usize = 1024 * 1024;
 
 /// The longest time for which a group is gathered, in milliseconds.
 const LONGEST_WINDOW: usize = 10;
@@ -101,19 +82,12 @@ impl RefUnwindSafe for Room {}
 
 struct Inner {
     storage: Storage,
-    sql: SqlStorage,
+    store: Store,
     governed: Governed,
     ledger: RefCell<Option<Kept>>,
     heard: RefCell<Vec<Heard>>,
     batching: Cell<bool>,
     figures: Figures,
-}
-
-/// The ledger, and how much was stored since its checkpoint.
-struct Kept {
-    ledger: Ledger,
-    checkpoint_bytes: usize,
-    journal_bytes: usize,
 }
 
 #[wasm_bindgen]
@@ -127,7 +101,7 @@ impl Room {
         let inner = Inner {
             figures: Figures::new(&env, storage.sql(), room.clone()),
             governed: Governed::open(env, storage.sql(), &room),
-            sql: storage.sql(),
+            store: Store::of(storage.sql()),
             storage,
             ledger: RefCell::new(None),
             heard: RefCell::new(Vec::new()),
@@ -340,7 +314,7 @@ impl Inner {
         let mut kept = match taken {
             Some(kept) => kept,
             None => {
-                let mut kept = self.load()?;
+                let mut kept = self.store.load()?;
                 if let Some(minute) = self.figures.running() {
                     kept.ledger.recorder().resume(minute);
                 }
@@ -359,7 +333,7 @@ impl Inner {
         };
         let stored = fresh || row.is_some();
         if let Some(row) = &row {
-            self.store(&mut kept, row)?;
+            self.store.write(&mut kept, row)?;
         }
         if !minutes.is_empty() {
             let settings = timeline.at(Moment::from_millis(now.as_millis()));
@@ -392,141 +366,4 @@ impl Inner {
         }
         Ok(committed.responses)
     }
-
-    fn store(&self, kept: &mut Kept, row: &Row) -> Result<(), String> {
-        let body = journal::encode_row(row).map_err(|error| error.to_string())?;
-        kept.journal_bytes += body.len();
-        let sequence = integer(row.sequence)?;
-        self.exec(
-            "INSERT INTO journal (sequence, body) VALUES (?, ?)",
-            vec![sequence, SqlStorageValue::Blob(body)],
-        )?;
-        if kept.journal_bytes > CHECKPOINT_AFTER.max(kept.checkpoint_bytes) {
-            self.checkpoint(kept)?;
-        }
-        Ok(())
-    }
-
-    /// Replaces the checkpoint and empties the journal.
-    fn checkpoint(&self, kept: &mut Kept) -> Result<(), String> {
-        let book = kept.ledger.book();
-        let bytes = journal::encode_book(book).map_err(|error| error.to_string())?;
-        let sequence = integer(book.sequence)?;
-        let parts = integer(bytes.len().div_ceil(PART) as u64)?;
-        for (part, body) in (0..).zip(bytes.chunks(PART)) {
-            let part = SqlStorageValue::Integer(part);
-            let body = SqlStorageValue::Blob(body.to_vec());
-            self.exec(
-                "INSERT OR REPLACE INTO checkpoint (sequence, part, parts, body) VALUES (?, ?, ?, ?)",
-                vec![sequence.clone(), part, parts.clone(), body],
-            )?;
-        }
-        self.exec(
-            "DELETE FROM checkpoint WHERE sequence <> ?",
-            vec![sequence.clone()],
-        )?;
-        self.exec("DELETE FROM journal WHERE sequence <= ?", vec![sequence])?;
-        kept.checkpoint_bytes = bytes.len();
-        kept.journal_bytes = 0;
-        Ok(())
-    }
-
-    fn load(&self) -> Result<Kept, String> {
-        for table in [
-            "CREATE TABLE IF NOT EXISTS checkpoint (sequence INTEGER, part INTEGER, \
-             parts INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (sequence, part))",
-            "CREATE TABLE IF NOT EXISTS journal (sequence INTEGER PRIMARY KEY, body BLOB NOT NULL)",
-        ] {
-            self.exec(table, Vec::new())?;
-        }
-        let checkpoint = self.bodies(NEWEST_CHECKPOINT)?.concat();
-        let bodies = self.bodies("SELECT body FROM journal ORDER BY sequence")?;
-        let now = clock::now();
-        if checkpoint.is_empty() {
-            if !bodies.is_empty() {
-                return Err("the journal has no checkpoint to start from".to_owned());
-            }
-            let ledger = Ledger::new(Incarnation::new(now.as_millis()), random_seed()?, now);
-            let mut kept = Kept {
-                ledger,
-                checkpoint_bytes: 0,
-                journal_bytes: 0,
-            };
-            self.checkpoint(&mut kept)?;
-            return Ok(kept);
-        }
-        let book =
-            journal::decode_book(&checkpoint, random_seed()?).map_err(|error| error.to_string())?;
-        let journal_bytes = bodies.iter().map(Vec::len).sum();
-        let rows = rows_after(&book, &bodies)?;
-        let mut kept = Kept {
-            ledger: Ledger::recover(book, rows, now),
-            checkpoint_bytes: checkpoint.len(),
-            journal_bytes,
-        };
-        if checkpoint.first() != Some(&journal::FORMAT) {
-            // What the migration has added must be the same the next time.
-            self.checkpoint(&mut kept)?;
-        }
-        Ok(kept)
-    }
-
-    fn bodies(&self, query: &str) -> Result<Vec<Vec<u8>>, String> {
-        let cursor = self
-            .sql
-            .exec(query, None)
-            .map_err(|error| error.to_string())?;
-        let mut bodies = Vec::new();
-        for row in cursor.raw() {
-            match row.map_err(|error| error.to_string())?.into_iter().next() {
-                Some(SqlStorageValue::Blob(body)) => bodies.push(body),
-                other => return Err(format!("stored body is no blob: {other:?}")),
-            }
-        }
-        Ok(bodies)
-    }
-
-    fn exec(&self, query: &str, bindings: Vec<SqlStorageValue>) -> Result<(), String> {
-        let bindings = Some(bindings).filter(|bindings| !bindings.is_empty());
-        self.sql
-            .exec(query, bindings)
-            .map(drop)
-            .map_err(|error| error.to_string())
-    }
-}
-
-/// A secret for a room that has none yet.
-fn random_seed() -> Result<Seed, String> {
-    let mut bits = [0; 32];
-    getrandom::fill(&mut bits).map_err(|error| error.to_string())?;
-    Ok(Seed::new(bits))
-}
-
-/// A number as the storage keeps it.
-fn integer(value: u64) -> Result<SqlStorageValue, String> {
-    i64::try_from(value)
-        .map(SqlStorageValue::Integer)
-        .map_err(|error| error.to_string())
-}
-
-/// The journal's rows, which must follow the checkpoint one by one.
-fn rows_after(book: &Book, bodies: &[Vec<u8>]) -> Result<Vec<Row>, String> {
-    let mut expected = book.sequence;
-    let mut rows = Vec::with_capacity(bodies.len());
-    for body in bodies {
-        let row = journal::decode_row(body).map_err(|error| error.to_string())?;
-        if row.sequence <= book.sequence {
-            // Left over from before the checkpoint.
-            continue;
-        }
-        expected += 1;
-        if row.sequence != expected {
-            return Err(format!(
-                "journal row {} where {expected} belongs",
-                row.sequence
-            ));
-        }
-        rows.push(row);
-    }
-    Ok(rows)
 }

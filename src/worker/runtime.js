@@ -27,13 +27,27 @@ export function readFields(request, names) {
  */
 export function readFacts(request, names) {
   const { headers } = request;
+  // The runtime makes it when it is asked for, from a text of several kilobytes.
+  let cf;
   let lines = "";
   for (const name of names) {
-    const value = typeof name === "string" ? headers.get(name) : name.reduce((of, key) => of?.[key], request);
-    lines += value === null || value === undefined ? "\n" : `=${String(value).replaceAll("\n", " ")}\n`;
+    let value;
+    if (typeof name === "string") value = headers.get(name);
+    else if (name[0] === "cf") value = oneLine(within((cf ??= request.cf ?? {}), name));
+    else value = request[name[0]];
+    lines += value === null || value === undefined ? "\n" : `=${value}\n`;
   }
   return lines;
 }
+
+/** What the way after its first step leads to. */
+function within(value, way) {
+  for (let step = 1; step < way.length; step += 1) value = value?.[way[step]];
+  return value;
+}
+
+/** A value with a line feed in it, which no header field can hold, would be taken for two. */
+const oneLine = (value) => (value === null || value === undefined ? value : String(value).replaceAll("\n", " "));
 
 /**
  * All header fields, each a line of `name:value`; names are in lower case.

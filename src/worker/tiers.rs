@@ -3,8 +3,9 @@
 //! A Worker with the variable `ANTEROOM_TIER` is the upper tier of that name and nothing else. It, and
 //! every object that is one, answers those who show a marker ([`crate::tier::marker`]) and nobody else.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::future_to_promise;
@@ -16,21 +17,30 @@ use super::isolate::Lasting;
 use super::knowledge::Known;
 use super::leasing::Leasing;
 use super::upstream::Upstream;
-use super::{answer, binding, clock, forward};
+use super::{answer, binding, call, clock, configuration, forward};
+use crate::atlas::knowledge::Knowledge;
 use crate::atlas::region_places::RegionPlaces;
+use crate::control::api::{self, TierCall};
+use crate::control::currency::Due;
 use crate::gate::keys::Keys;
 use crate::packed;
 use crate::site::tier::Transport;
 use crate::tier::breaker::Breakers;
+use crate::tier::explain;
 use crate::tier::fleet::{Fleet, Upper};
 use crate::tier::marker::{self, Hop, Marker};
 use crate::tier::rendezvous;
 use crate::tier::said::Said;
+use crate::tier::tally::{Counts, Message, TOLD_EVERY, Tally};
+use crate::time::Instant;
 
 /// The secret with the keys of markers.
 const KEYS: &str = "ANTEROOM_TIER_KEYS";
 /// The variable with the name of the tier that a Worker is.
 const TIER: &str = "ANTEROOM_TIER";
+
+/// The object that keeps the sum has so long.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What lasts as long as the isolate does, of a deployment that has upper tiers.
 pub(super) struct Tiers {
@@ -40,6 +50,8 @@ pub(super) struct Tiers {
     pub(super) fleet: Fleet,
     pub(super) known: Known,
     pub(super) breakers: RefCell<Breakers>,
+    tally: RefCell<Tally>,
+    told: Cell<Instant>,
     /// The tier that this Worker is.
     is: Option<String>,
 }
@@ -68,6 +80,8 @@ impl Tiers {
             fleet: Fleet::new(tiers, &places),
             known: Known::nothing(places, wants_ranges),
             breakers: RefCell::default(),
+            tally: RefCell::default(),
+            told: Cell::default(),
             is,
         }))
     }
@@ -75,6 +89,27 @@ impl Tiers {
     /// Whether this Worker is in front of visitors, and so asks tiers.
     pub(super) fn asks(&self) -> bool {
         self.is.is_none()
+    }
+
+    /// Counts something of a host's.
+    pub(super) fn count(&self, host: &str, note: impl FnOnce(&mut Counts)) {
+        if let Ok(mut tally) = self.tally.try_borrow_mut() {
+            note(tally.of(host));
+        }
+    }
+
+    /// Tells behind the answer what was counted, if it is time.
+    pub(super) fn tell(&'static self, ctx: &Context) {
+        let now = clock::now();
+        if now < self.told.get() + TOLD_EVERY || self.tally.borrow().is_empty() {
+            return;
+        }
+        self.told.set(now);
+        ctx.wait_until(async move {
+            let told = Message::Add(self.tally.take());
+            // Without an answer it may have been heard all the same: sums are rather low than high.
+            let _ = call::tally(&self.env, &told, PATIENCE).await;
+        });
     }
 
     /// Answers what comes from another part of this system; none if it is a visitor's request.
@@ -136,6 +171,15 @@ impl Tiers {
         if hop == Hop::Ping {
             return said(204, Said::Here);
         }
+        // A tier hears of purges as every isolate does.
+        if let Some(configured) = &lasting.configured {
+            match configured.start(clock::now()) {
+                Due::Not => {}
+                Due::Behind => configuration::look_behind(lasting, &self.env, &ctx),
+                Due::Before => configuration::look_before(lasting, &self.env, &ctx).await,
+                Due::Along => configuration::look_along(lasting).await,
+            }
+        }
         let isolate = lasting.current();
         let Some((index, host)) = isolate.cached_host(&url) else {
             // Another release of this program, which caches other hosts.
@@ -145,6 +189,7 @@ impl Tiers {
             Hop::Stored => Upstream::Nobody,
             _ => Upstream::OriginOf {
                 tiers: self,
+                host,
                 tier: name.as_str().into(),
                 before: before.map(Into::into),
             },
@@ -196,4 +241,31 @@ fn said(status: u16, said: Said) -> Response {
         said.as_str()
     );
     binding::respond(status, &head, None, None).unwrap_or_else(|_| answer::failed())
+}
+
+/// Answers a question about tiers by what this isolate knows.
+pub(super) async fn explain(question: &TierCall, env: &Env) -> api::Answer {
+    let Ok(lasting) = Lasting::get(env) else {
+        return api::Answer::unavailable();
+    };
+    let hosts = lasting.cached_hosts();
+    let origin = match question {
+        TierCall::Explain(origin) => origin,
+        TierCall::Counts => {
+            return match call::tally(env, &Message::Read, PATIENCE).await {
+                Ok(tally) => api::counted(&tally, hosts),
+                Err(_) => api::Answer::unavailable(),
+            };
+        }
+    };
+    match lasting.tiers() {
+        Some(tiers) => {
+            let knowledge = tiers.known.get(&tiers.env).await;
+            api::explained(&explain::explain(origin, hosts, &tiers.fleet, &knowledge))
+        }
+        None => {
+            let (fleet, knowledge) = (Fleet::default(), Knowledge::default());
+            api::explained(&explain::explain(origin, hosts, &fleet, &knowledge))
+        }
+    }
 }

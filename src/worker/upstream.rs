@@ -34,6 +34,7 @@ pub(super) enum Upstream {
     /// The origin, by who is the upper tier of this name; or first the tier that was it before.
     OriginOf {
         tiers: &'static Tiers,
+        host: &'static CachedHost,
         tier: Rc<str>,
         before: Option<Rc<str>>,
     },
@@ -76,11 +77,12 @@ impl Upstream {
             Self::Tiers(tiers, host) => tiers.ask(isolate, host, request).await,
             Self::OriginOf {
                 tiers,
+                host,
                 tier,
                 before,
             } => {
                 tiers
-                    .ask_origin(isolate, tier, before.as_deref(), request)
+                    .ask_origin(isolate, (host, tier), before.as_deref(), request)
                     .await
             }
             Self::Nobody => Err("nobody is asked".into()),
@@ -99,7 +101,9 @@ impl Upstream {
         request: Request,
     ) -> Result<Response, JsValue> {
         match self {
-            Self::OriginOf { tiers, tier, .. } => tiers.origin(isolate, tier, request).await,
+            Self::OriginOf {
+                tiers, host, tier, ..
+            } => tiers.origin(isolate, host, tier, request).await,
             _ => forward::from_origin(isolate, request).await,
         }
     }
@@ -169,6 +173,10 @@ impl Tiers {
                 {
                     Ok((response, said)) => {
                         self.breakers.borrow_mut().note_success(upper.name());
+                        self.count(&host.host, |counts| {
+                            counts.asked(upper.name(), Some(said));
+                            counts.fallbacks += u64::from(!failed.is_empty());
+                        });
                         return Ok(Answered {
                             response,
                             collapsed: said == Said::Collapsed,
@@ -176,6 +184,8 @@ impl Tiers {
                         });
                     }
                     Err(Failure::Origin) => {
+                        let said = Some(Said::OriginFailed);
+                        self.count(&host.host, |counts| counts.asked(upper.name(), said));
                         self.breakers.borrow_mut().note_success(upper.name());
                         failed += &format!("; {} has no answer from the origin", upper.name());
                         break;
@@ -183,6 +193,7 @@ impl Tiers {
                     Err(Failure::Tier(reason)) => {
                         let now = clock::now();
                         self.breakers.borrow_mut().note_failure(upper.name(), now);
+                        self.count(&host.host, |counts| counts.asked(upper.name(), None));
                         failed += &format!("; {} failed", upper.name());
                         let reason = clean(&reason);
                         log::write(&Entry::TierFailed {
@@ -193,6 +204,7 @@ impl Tiers {
                 }
             }
         }
+        self.count(&host.host, |counts| counts.origin += 1);
         let response = forward::as_it_comes(isolate, request, None).await?;
         Ok(Answered {
             detail: Some(format!("origin, {because}{failed}")),
@@ -263,7 +275,7 @@ impl Tiers {
     async fn ask_origin(
         &self,
         isolate: &Isolate,
-        tier: &str,
+        (host, tier): (&CachedHost, &str),
         before: Option<&str>,
         request: Request,
     ) -> Result<Answered, JsValue> {
@@ -275,7 +287,7 @@ impl Tiers {
                 ..Answered::of(response)
             });
         }
-        let response = self.origin(isolate, tier, request).await?;
+        let response = self.origin(isolate, host, tier, request).await?;
         Ok(Answered::of(response))
     }
 
@@ -308,9 +320,11 @@ impl Tiers {
     async fn origin(
         &self,
         isolate: &Isolate,
+        host: &CachedHost,
         tier: &str,
         request: Request,
     ) -> Result<Response, JsValue> {
+        self.count(&host.host, |counts| counts.origin += 1);
         let mark = |method: &str, url: &str| {
             let marker = Marker {
                 hop: Hop::Origin,

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { page, plot, sliding } from '../../crowd/plot.mjs';
-import { Record } from '../../crowd/record.mjs';
+import { OWN_WAIT, Record } from '../../crowd/record.mjs';
+import { reservation } from '../../crowd/report.mjs';
 import { verdicts } from '../../crowd/verdicts.mjs';
 
 /** A run in which `count` visitors waited and came in, two a second. */
@@ -82,4 +83,12 @@ test('a second in which nobody looked has the level that was found next', () => 
   record.move('waiting', -1);
   record.sample(record.begin + 3_100);
   assert.deepEqual(record.series('waiting'), [3, 2, 2, 2]);
+});
+
+test('a load test that cannot keep up says that its verdicts are about itself', () => {
+  const record = smooth();
+  for (let i = 0; i < 100; i += 1) record.took(OWN_WAIT, 20);
+  assert.equal(reservation(record), undefined);
+  for (let i = 0; i < 100; i += 1) record.took(OWN_WAIT, 57_000);
+  assert.match(reservation(record), /up to 57\.\d s for a free connection/);
 });

@@ -233,7 +233,7 @@ for (const how of ['throws', 'hangs']) {
       assert.equal((await newcomer('brand-new.test')).state, 'queue-all');
       slowest = Math.max(slowest, performance.now() - sent);
     }
-    assert.ok(slowest < 500, `the slowest took ${slowest} ms`);
+    assert.ok(slowest < 1_500, `the slowest took ${slowest} ms`);
     assert.equal((await operator.ask('GET', '/waiting_rooms')).status, 503);
   });
 }

@@ -12,6 +12,7 @@ import { CachedHost } from '../e2e/harness/cached.mjs';
 import { Visitor, ask } from '../e2e/harness/client.mjs';
 import { Copies } from '../e2e/harness/copies.mjs';
 import { stage } from '../e2e/harness/stage.mjs';
+import { until } from '../e2e/harness/until.mjs';
 
 const copies = await Copies.start();
 after(() => copies.stop());
@@ -69,7 +70,7 @@ test('an answer to an assertion is not stored', async () => {
   const first = await said(one);
   assert.notEqual(first, 'nobody');
   assert.notEqual(await said(other), first);
-  assert.doesNotMatch(site.holds(), /of one visitor|nobody/);
+  assert.ok(!site.holds().includes(first));
 });
 
 test('a pass goes to its visitor alone, though the answer is from the cache', async () => {
@@ -80,7 +81,6 @@ test('a pass goes to its visitor alone, though the answer is from the cache', as
   const first = await one.open(url);
   assert.equal(first.setCookies.length, 1);
   assert.match(first.headers['cache-control'], /private/);
-  const { until } = await import('../e2e/harness/until.mjs');
   await until('it is stored', () => copies.stored > before);
   assert.doesNotMatch(site.holds(), /__cfwaitingroom|set-cookie/i);
   const again = await one.open(url);

@@ -106,6 +106,12 @@ fn nothing_that_is_for_one_visitor_is_stored() {
         let fields = Fields::from([("cache-control", open)]);
         assert!(stored(bearer(), 200, fields).is_ok(), "{open}");
     }
+    let understood = Fields::from([("cache-control", "max-age=9, must-understand")]);
+    assert_eq!(
+        stored(none(), 599, understood.clone()),
+        Err(NotStored::Status)
+    );
+    assert!(stored(none(), 404, understood).is_ok());
     for status in [100, 101, 199, 206, 304, 600, 999] {
         let fields = Fields::from([fresh]);
         assert_eq!(
@@ -151,6 +157,32 @@ fn silence_is_read_as_the_operator_says_but_not_about_a_visitors_own_page() {
     );
     let said = Fields::from([("cache-control", "max-age=5")]);
     assert_eq!(lifetime(cookie, 200, said), Ok(5));
+}
+
+#[test]
+fn a_guess_is_a_tenth_of_the_time_since_the_last_change() {
+    let settings = CacheSettings {
+        heuristic_freshness: true,
+        default_ttl_seconds: Some(7),
+        ..on()
+    };
+    let asked = Asked::new("GET", URL, Fields::default(), &settings);
+    let lifetime = |status, control: &str, modified: u64| {
+        let modified = date::write(NOW - Span::from_secs(modified));
+        let fields = [
+            ("last-modified", modified.as_str()),
+            ("cache-control", control),
+        ];
+        let entry = Entry::of(&asked, status, &Fields::from(fields), NOW, NOW);
+        entry.map(|entry| entry.lifetime.as_secs())
+    };
+    assert_eq!(lifetime(200, "", 1_000), Ok(100));
+    assert_eq!(lifetime(200, "", 100_000_000), Ok(LONGEST_GUESS.as_secs()));
+    assert_eq!(lifetime(200, "max-age=3", 1_000), Ok(3));
+    assert_eq!(lifetime(502, "", 1_000), Err(NotStored::NoFreshness));
+    assert_eq!(lifetime(502, "public", 1_000), Ok(100));
+    let silent = Entry::of(&asked, 200, &Fields::default(), NOW, NOW);
+    assert_eq!(silent.map(|entry| entry.lifetime.as_secs()), Ok(7));
 }
 
 #[test]

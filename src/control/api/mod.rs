@@ -17,6 +17,7 @@ mod rooms;
 mod route;
 mod rules;
 mod settings;
+mod tiers;
 mod zone;
 
 use serde_json::Value;
@@ -29,6 +30,7 @@ pub use self::preview::PreviewQuery;
 pub use self::room_call::{Ask, MetricsCall, RoomCall, Sent};
 use self::rooms::Update;
 use self::route::Route;
+pub use self::tiers::{TierCall, counted, explained};
 use super::access::{Access, Actor, Scope};
 use super::compile::Surroundings;
 use super::configuration::{Configuration, Declared};
@@ -219,6 +221,9 @@ fn perform(
         (Route::Audit, _) => listed(zone::audit(configuration)),
         (Route::Export, _) => Ok(zone::export(configuration)),
         (Route::Keys, _) => Ok(zone::keys(moment.keys)),
+        (Route::ExplainTiers | Route::CountTiers, _) => {
+            Err(Refusal::new(404, 7000, "only an edge answers this"))
+        }
         (Route::Purge(zone), _) => purge::purge(configuration, call, zone, &object()?),
         (Route::OpenApi, _) => return Ok(Outcome::Answer(zone::openapi())),
         (Route::Preview, _) => return keep_preview(call, access, request, object()?),

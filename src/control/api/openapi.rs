@@ -236,6 +236,20 @@ const CALLS: &[(&str, &str, &str, Option<&str>, &str)] = &[
         "Text",
     ),
     (
+        "/zones/{zone}/anteroom/tiers/counts",
+        "get",
+        "count_tiers",
+        None,
+        "Tally",
+    ),
+    (
+        "/zones/{zone}/anteroom/tiers/explain",
+        "get",
+        "explain_tiers",
+        None,
+        "Explanation",
+    ),
+    (
         "/anteroom/openapi.json",
         "get",
         "get_openapi",
@@ -327,6 +341,11 @@ fn call(path: &str, name: &str, body: Option<&str>, result: &str) -> Value {
             { "name": "page", "in": "query", "schema": { "type": "integer", "minimum": 1, "default": 1, "maximum": 4_294_967_295_u32 } },
             { "name": "per_page", "in": "query", "schema": { "type": "integer", "minimum": step, "maximum": 1000, "multipleOf": step, "default": usual } },
         ]);
+    }
+    if result == "Explanation" {
+        let text = json!({ "type": "string", "minLength": 1, "maxLength": 253 });
+        call["parameters"] =
+            json!([{ "name": "origin", "in": "query", "required": true, "schema": text }]);
     }
     if result == "Series" {
         let time = json!({ "type": "string", "format": "date-time" });
@@ -512,6 +531,34 @@ fn schemas() -> Value {
         ),
         ("Deleted", all(json!({ "id": text }))),
         ("Purge", purge(&text)),
+        (
+            "Tally",
+            all(json!({
+                "since": { "type": ["string", "null"], "format": "date-time" },
+                "hosts": { "type": "array", "items": all(json!({
+                    "host": text, "origins": { "type": "array", "items": text },
+                    "counts": all(json!({
+                        "requests": count, "hits": count, "fallbacks": count, "origin": count,
+                        "tiers": { "type": "object", "additionalProperties": all(json!({
+                            "requests": count, "hits": count, "collapsed": count, "failed": count,
+                        })) },
+                    })),
+                })) },
+            })),
+        ),
+        (
+            "Explanation",
+            all(json!({
+                "origin": text, "verdict": text, "text": text,
+                "evidence": { "type": "array", "items": text },
+                "advice": { "type": "array", "items": text },
+                "choices": { "type": "array", "items": all(json!({
+                    "host": text, "text": text,
+                    "primary": { "type": ["string", "null"] },
+                    "fallback": { "type": ["string", "null"] },
+                })) },
+            })),
+        ),
         (
             "Status",
             all(json!({

@@ -24,6 +24,8 @@ pub(super) enum Route<'a> {
     Place(&'a str, TicketNumber),
     Series(&'a str),
     Metrics,
+    ExplainTiers,
+    CountTiers,
     Audit,
     Export,
     Keys,
@@ -72,6 +74,8 @@ impl<'a> Route<'a> {
             ("zones", ["anteroom", "export"]) => Export,
             ("zones", ["anteroom", "keys"]) => Keys,
             ("zones", ["anteroom", "metrics"]) => Metrics,
+            ("zones", ["anteroom", "tiers", "explain"]) => ExplainTiers,
+            ("zones", ["anteroom", "tiers", "counts"]) => CountTiers,
             ("zones", ["anteroom", "cloud_regions.csv"]) => CloudRegions(V2, Hints::Table),
             ("zones", ["anteroom", "cloud_regions", "export"]) => CloudRegions(V2, Hints::Export),
             ("zones", ["origin", "cloud_regions", rest @ ..]) => {
@@ -124,7 +128,7 @@ impl<'a> Route<'a> {
             CloudRegions(_, Hints::Table) => &["GET", "POST", "PUT"],
             CloudRegions(..) => &["GET"],
             AccountRooms | Status(_) | Series(_) | Details(..) | Place(..) | Audit | Export
-            | Keys | Metrics | OpenApi => &["GET"],
+            | CountTiers | ExplainTiers | Keys | Metrics | OpenApi => &["GET"],
         }
     }
 }

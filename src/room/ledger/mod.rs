@@ -18,14 +18,17 @@
 //! they decide how many to call and what to tell, never whether a grant is within the limits.
 
 pub mod book;
+mod calling;
 mod door;
 mod epochs;
 mod figures;
 mod full;
+mod handle;
 mod invitations;
 pub mod journal;
 mod load;
 mod lot;
+mod publish;
 mod random;
 mod rate;
 mod reserve;
@@ -46,8 +49,8 @@ use std::sync::Arc;
 
 pub use reserve::RESERVED_FOR;
 
-use book::{Book, Effect, Standing};
-use invitations::{Invitations, MOST_CALLS_PER_SLOT};
+use book::{Book, Effect};
+use invitations::Invitations;
 use journal::Row;
 use load::Load;
 use returns::Returns;
@@ -58,14 +61,12 @@ use waiters::Waiters;
 
 use super::figures::histogram::Histogram;
 use super::figures::recorder::Recorder;
-use super::message::{self, Message, Reply, Request, Response};
-use super::news::{Headline, News};
-use super::number::{Incarnation, TicketId, TicketNumber};
-use super::place::Place;
-use super::policy::{Admits, Policy};
+use super::message::{self, Reply, Request, Response};
+use super::news::News;
+use super::number::Incarnation;
+use super::policy::Policy;
 use super::seed::Seed;
-use super::snapshot::{Ahead, READS_SETS, Snapshot, Stamp};
-use crate::site::room::FirstPass;
+use super::snapshot::Stamp;
 use crate::time::{Instant, Span};
 
 /// A slot stays taken for so long after its pass ends, so that an edge whose clock is slow does not
@@ -86,10 +87,6 @@ pub const CLAIM_WINDOW: Span = Span::from_secs(30);
 
 /// The life of a provisional pass.
 pub const PROVISIONAL: Span = Span::from_secs(60);
-
-/// A renewal that would lengthen a session by less than this is answered but not stored: a hundred
-/// requests sent at once make one row.
-const LEAST_RENEWAL: Span = Span::from_secs(1);
 
 /// What one batch of requests comes to.
 #[derive(Clone, Debug)]
@@ -282,318 +279,6 @@ impl Ledger {
         }
     }
 
-    fn handle(&mut self, policy: &Policy, message: Message) -> Reply {
-        match message {
-            Message::Arrive { ticket, returning } => self.arrive(policy, ticket, returning),
-            Message::Claim {
-                number,
-                incarnation,
-                last_poll,
-                joined,
-            } => {
-                let standing = self.standing(number, incarnation);
-                let reply = self.asks(policy, number, standing, last_poll);
-                if let (Standing::Called, Some(Reply::Admitted { .. }), Some(joined)) =
-                    (standing, reply, joined)
-                {
-                    let waited = self.book.time.since(joined);
-                    self.recorder.current().waited.record(waited);
-                }
-                reply.unwrap_or_else(|| {
-                    // The same spent number gets the same new one, or a copied token would be
-                    // good for any number of places.
-                    let ticket = replacement_ticket(number, incarnation);
-                    self.arrive(policy, ticket, true)
-                })
-            }
-            Message::Renew {
-                number,
-                incarnation,
-            } => self.renew(policy, number, incarnation),
-            Message::Leave {
-                number,
-                incarnation,
-                revoked,
-            } => {
-                self.leave(number, self.standing(number, incarnation), revoked);
-                Reply::Over
-            }
-            Message::Reserve { reservation, count } => self.reserve(policy, reservation, count),
-            Message::Return {
-                reservation,
-                incarnation,
-                used,
-            } => self.take_back(reservation, incarnation, used),
-            Message::Find { number } => Reply::Found(self.position(number)),
-            Message::End { number } => {
-                self.leave(number, self.book.standing(number), true);
-                Reply::Found(self.position(number))
-            }
-        }
-    }
-
-    fn standing(&self, number: TicketNumber, incarnation: Incarnation) -> Standing {
-        if incarnation == self.book.incarnation {
-            self.book.standing(number)
-        } else {
-            Standing::Unknown
-        }
-    }
-
-    /// Somebody with a number asks to come in. None if the number is over, or none of this room's.
-    fn asks(
-        &mut self,
-        policy: &Policy,
-        number: TicketNumber,
-        standing: Standing,
-        last_poll: Instant,
-    ) -> Option<Reply> {
-        match standing {
-            Standing::Active(slot) => Some(Reply::Admitted {
-                number,
-                expires: slot.expires,
-                provisional: slot.provisional,
-            }),
-            Standing::Waiting => Some(self.keep_waiting(number)),
-            Standing::Called => Some(self.claim(policy, number, last_poll)),
-            Standing::Spent | Standing::Unknown => None,
-        }
-    }
-
-    fn arrive(&mut self, policy: &Policy, ticket: TicketId, returning: bool) -> Reply {
-        if let Some(number) = self.book.number_of(ticket) {
-            let standing = self.book.standing(number);
-            if let Some(reply) = self.asks(policy, number, standing, self.book.time) {
-                return reply;
-            }
-        }
-        let walks_in = self.may_walk_in(policy);
-        if !walks_in && (!returning || self.full) {
-            return Reply::ComeBack;
-        }
-        let number = self.book.next_number();
-        self.record(Effect::Issued { number, ticket });
-        self.waiters.join(self.book.time);
-        if walks_in {
-            self.returns.given(number, self.book.time);
-            let provisional = self.first_pass_is_provisional(policy);
-            self.admit(policy, number, provisional)
-        } else {
-            self.throughput.joined();
-            let tally = self.recorder.current();
-            tally.joined = tally.joined.saturating_add(1);
-            let ahead = self.ahead_of(number);
-            self.foretell(policy, ahead);
-            Reply::Waiting {
-                number,
-                joined: Some(self.book.time),
-                ahead: Some(ahead),
-            }
-        }
-    }
-
-    /// A called visitor asks to come in. They do if there are more free slots than visitors before
-    /// them who stand at the door, or were called so lately that they may not have heard of it.
-    fn claim(&mut self, policy: &Policy, number: TicketNumber, last_poll: Instant) -> Reply {
-        let place = self.book.place_of(number);
-        self.invitations.close(place, true, self.book.time);
-        self.drawn_comes(number);
-        let free = self.free(policy);
-        let now = self.book.time;
-        let ahead = self.book.door.held_before(place);
-        if free > ahead && free - ahead > self.invitations.fresh_before(place, now) {
-            return self.admit(policy, number, false);
-        }
-        if !self.book.door.contains(place) {
-            self.record(Effect::CameToDoor { number });
-        }
-        // Edge clocks may be off; what lies ahead of the room's is no gap at all.
-        self.book
-            .door
-            .ask(place, last_poll.min(now), now, policy.usual_gap());
-        Reply::AtDoor { number, ahead }
-    }
-
-    /// Grants a slot to a visitor. The caller has checked [`Ledger::free`].
-    fn admit(&mut self, policy: &Policy, number: TicketNumber, provisional: bool) -> Reply {
-        let expires = self.book.time + Self::life(policy, provisional);
-        let called = self.book.called;
-        self.record(Effect::Admitted {
-            number,
-            expires,
-            provisional,
-        });
-        if self.book.called > called {
-            self.waiters
-                .call_first(self.book.time, policy.absent_after());
-        } else {
-            self.waiters.left(self.book.place_of(number));
-        }
-        self.throughput.record(self.book.active());
-        let tally = self.recorder.current();
-        tally.granted = tally.granted.saturating_add(1);
-        Reply::Admitted {
-            number,
-            expires,
-            provisional,
-        }
-    }
-
-    /// How long a new pass lives.
-    fn life(policy: &Policy, provisional: bool) -> Span {
-        // An event may have longer sessions than its room.
-        let longest = policy.session_max.unwrap_or(policy.session);
-        let session = policy.session.min(longest);
-        if provisional {
-            PROVISIONAL.min(session)
-        } else {
-            session
-        }
-    }
-
-    fn keep_waiting(&mut self, number: TicketNumber) -> Reply {
-        self.waiters
-            .polled(self.book.place_of(number), self.book.time);
-        Reply::Waiting {
-            number,
-            joined: None,
-            ahead: Some(self.ahead_of(number)),
-        }
-    }
-
-    /// How many live visitors come before one in line.
-    fn ahead_of(&self, number: TicketNumber) -> u32 {
-        let before = self.waiters.before(self.book.place_of(number));
-        self.expected_at_door().saturating_add(before)
-    }
-
-    fn renew(&mut self, policy: &Policy, number: TicketNumber, from: Incarnation) -> Reply {
-        let Standing::Active(slot) = self.standing(number, from) else {
-            return Reply::Over;
-        };
-        let expires = if policy.renewal {
-            policy.session_ends(slot.admitted, self.book.time)
-        } else if slot.provisional {
-            slot.admitted + policy.session
-        } else {
-            // Made whole before; the acknowledgement may have been lost.
-            slot.expires
-        };
-        if policy.drain_over_limit && self.book.active() > policy.total_active_users {
-            return Reply::NotRenewed;
-        }
-        self.returns.returned(number);
-        if !slot.provisional && expires < slot.expires + LEAST_RENEWAL {
-            return Reply::Admitted {
-                number,
-                expires: slot.expires,
-                provisional: false,
-            };
-        }
-        self.record(Effect::Renewed { number, expires });
-        Reply::Admitted {
-            number,
-            expires: slot.expires.max(expires),
-            provisional: false,
-        }
-    }
-
-    fn leave(&mut self, number: TicketNumber, standing: Standing, revoked: bool) {
-        match standing {
-            Standing::Unknown | Standing::Spent => return,
-            Standing::Waiting => self.waiters.left(self.book.place_of(number)),
-            Standing::Called => {
-                let place = self.book.place_of(number);
-                self.waiters.left(place);
-                self.invitations.close(place, false, self.book.time);
-            }
-            Standing::Active(_) => self.departures.record(self.book.time),
-        }
-        self.count_end(standing, revoked);
-        self.record(Effect::Ended { number });
-    }
-
-    /// Raises `serving` so far that those expected to come are as many as are wanted.
-    fn call(&mut self, policy: &Policy) {
-        match policy.admits {
-            Admits::Nobody => return,
-            Admits::AtRandom if self.draw_epoch(policy) => return,
-            _ => {}
-        }
-        let now = self.book.time;
-        let wanted = self.wanted(policy);
-        let missing = wanted.saturating_sub(self.book.door.held());
-        let most = wanted.saturating_mul(MOST_CALLS_PER_SLOT);
-        let mut open = self
-            .invitations
-            .open_since(self.invitations.usual_delay(), now);
-        let mut expected = self.invitations.expected(now);
-        let mut called = self.book.called;
-        while called < self.book.callable() {
-            let place = Place::new(called + 1);
-            let enough = expected.fill(missing) || open >= most;
-            let spent = self.book.spent.contains(place);
-            if enough && !spent {
-                break;
-            }
-            // One who has not polled for long is called too, and may come, but is not counted on.
-            let present = self
-                .waiters
-                .call_first(now, policy.absent_after())
-                .unwrap_or(false);
-            if present && !spent {
-                self.invitations.invite(place, now);
-                self.throughput.called(1);
-                expected.one_more();
-                open = open.saturating_add(1);
-            }
-            called = place.get();
-        }
-        if called > self.book.called {
-            let up_to = Place::new(called);
-            self.record(Effect::Called { up_to });
-            self.throughput.reached(called, now);
-        }
-    }
-
-    /// Slots that may be granted now: the lesser of what both limits leave.
-    fn free(&self, policy: &Policy) -> u32 {
-        match policy.admits {
-            Admits::Nobody => 0,
-            Admits::Everybody => u32::MAX,
-            Admits::InOrder | Admits::AtRandom => {
-                let slots = policy.total_active_users.saturating_sub(self.book.active());
-                let rate = self.book.admitted_last_minute();
-                slots.min(policy.new_users_per_minute.saturating_sub(rate))
-            }
-        }
-    }
-
-    /// Whether a newcomer may go in at once: nobody waits, and a slot is left beside those who were
-    /// called.
-    fn may_walk_in(&self, policy: &Policy) -> bool {
-        match policy.admits {
-            Admits::Nobody => false,
-            Admits::Everybody => true,
-            Admits::InOrder | Admits::AtRandom => {
-                self.book.called == self.book.issued && self.free(policy) > self.expected_at_door()
-            }
-        }
-    }
-
-    /// How many of the called are expected to take a slot.
-    fn expected_at_door(&self) -> u32 {
-        self.invitations.open() + self.book.door.held()
-    }
-
-    fn first_pass_is_provisional(&self, policy: &Policy) -> bool {
-        match policy.first_pass {
-            FirstPass::Full => false,
-            FirstPass::Provisional => true,
-            FirstPass::Auto => self.returns.suspicious(),
-        }
-    }
-
     fn record(&mut self, effect: Effect) {
         self.book.apply(effect);
         self.effects.push(effect);
@@ -614,72 +299,4 @@ impl Ledger {
             effects: std::mem::take(&mut self.effects),
         }
     }
-
-    /// How many are in line, called ones included.
-    fn in_line(&self) -> u32 {
-        self.waiters
-            .present()
-            .saturating_add(self.expected_at_door())
-    }
-
-    fn headline(&self, policy: &Policy) -> Headline {
-        let queueing = !self.may_walk_in(policy);
-        Headline {
-            queueing,
-            full: queueing && self.is_full(policy, self.in_line()),
-            provisional: self.first_pass_is_provisional(policy),
-            relays: self.load.relays(policy.relays),
-            undrawn_from: self.book.lots.undrawn_from(),
-            drawn_from: self.book.lots.held.last().map(|draw| draw.first),
-        }
-    }
-
-    fn snapshot(&mut self, policy: &Policy, headline: Headline) -> Arc<Snapshot> {
-        let now = self.book.time;
-        let called = self.expected_at_door();
-        let spare = self.spare(policy);
-        let drawn = self.turnout.open().round() as u32;
-        let Headline {
-            queueing,
-            full,
-            provisional,
-            relays,
-            ..
-        } = headline;
-        let drawing = self.waiters.draw(now, policy.absent_after());
-        self.throughput.line(drawing.queued);
-        let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));
-        Arc::new(Snapshot {
-            incarnation: self.book.incarnation,
-            sequence: self.book.sequence,
-            taken: now,
-            serving: self.book.called,
-            issued: self.book.issued,
-            active: self.book.active(),
-            admitted_last_minute: self.book.admitted_last_minute(),
-            called: called.saturating_add(drawn),
-            queued: drawing.queued.saturating_sub(drawn),
-            admissions_per_minute: self.throughput.per_minute(now),
-            pace: self.throughput.pace(policy, &drawing.points, called, now),
-            ahead: drawing.points.iter().map(behind).collect(),
-            queueing,
-            full,
-            epochs: self.book.epochs.iter().copied().collect(),
-            spare,
-            provisional,
-            revoked: self.book.revoked(),
-            announced: self.book.lots.announcement(),
-            draws: self.book.lots.held.clone(),
-            reads: READS_SETS,
-            relays,
-        })
-    }
-}
-
-/// The ticket under which the holder of a spent number arrives again. Edges choose ids below 2^63,
-/// so it is no other visitor's.
-fn replacement_ticket(number: TicketNumber, incarnation: Incarnation) -> TicketId {
-    // 2^64 divided by the golden ratio spreads incarnations over the bits above a number's 53.
-    let life = incarnation.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) << 53;
-    TicketId::new(1 << 63 | (life ^ number.get()))
 }

@@ -15,7 +15,14 @@ mod stored;
 
 use proptest::prelude::*;
 
+use super::book::Standing;
+use super::handle::{LEAST_RENEWAL, replacement_ticket};
 use super::*;
+use crate::room::message::Message;
+use crate::room::number::{TicketId, TicketNumber};
+use crate::room::policy::Admits;
+use crate::room::snapshot::Snapshot;
+use crate::site::room::FirstPass;
 use reference::Reference;
 
 const START: Instant = Instant::from_secs(1_800_000_000);

