@@ -51,8 +51,10 @@ test('a miss goes to the tier, and the next data centre finds it there', async (
 
 test('two hundred who miss at once are one request to the origin', async () => {
   const release = origin.hold('/crowd', cacheable('c'.repeat(10_000)));
+  const looks = () => fra.copies.calls['cache GET'];
+  const before = looks();
   const asked = Array.from({ length: 200 }, (_, i) => get(i % 2 ? near : far, '/crowd'));
-  await until('the origin is asked', () => origin.holds('/crowd'));
+  await until('all have missed at the tier', () => looks() >= before + 200);
   release();
   const answers = await Promise.all(asked);
   assert.ok(answers.every((answer) => answer.status === 200 && answer.body.length === 10_000));
@@ -123,9 +125,12 @@ test('a leader whose request never ends delays the others by its lease and no mo
 test('an object is a tier as a placed Worker is', async () => {
   origin.on('/object', cacheable('by an object'));
   const path = '/object';
+  const before = near.copies.stored;
   const first = await ask(near.port, { host: 'by-object.test', path });
   assert.equal(first.text, 'by an object');
   assert.match(status(first), /^upper-near;fwd=uri-miss;fwd-status=200;stored/);
+  // The object and the data centre that asks it are in one runtime here.
+  await until('both have stored it', () => near.copies.stored >= before + 2);
   near.copies.cache.clear();
   const crowd = await Promise.all(Array.from({ length: 50 }, () => ask(near.port, { host: 'by-object.test', path })));
   assert.ok(crowd.every((answer) => answer.text === 'by an object'));
