@@ -26,7 +26,7 @@ model: ## Explore the model of the queue further than the tests do
 cache-tests: ## The public suite of tests for HTTP caches, beside what it publishes of others
 	@scripts/cache-tests.sh $(ARGS)
 
-test-all: ## The same, and what takes longer: chaos, a crowd, the release before, settings that change
+test-all: ## The same, and what takes longer: chaos, a crowd, the release before, the public cache suite
 	@scripts/test.sh --all
 
 crowd: setup ## Ten thousand visitors at the Worker on this machine; ARGS=--help

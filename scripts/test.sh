@@ -120,6 +120,7 @@ if [[ $all ]]; then
     export ANTEROOM_CLIENTS=$clients_dir
     run 'Tests that take longer' node_tests 'tests/long/*.test.mjs'
     count_node
+    run 'The public suite for HTTP caches' scripts/cache-tests.sh
     run 'Chaos' node chaos/run.mjs
     run 'A crowd' node crowd/run.mjs
 fi

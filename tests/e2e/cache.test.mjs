@@ -29,7 +29,8 @@ test('an answer is fetched once and then served from the cache, byte for byte', 
   const body = gzipSync(Buffer.from(Array.from({ length: 50_000 }, (_, i) => (i * 31) % 251)));
   const headers = [...FRESH, 'Content-Encoding', 'gzip', 'Content-Type', 'text/x', 'X-Twice', 'a', 'X-Twice', 'b', 'X-Latin', 'caf\u00e9'];
   const first = await site.fill('/once', { headers, body });
-  assert.equal(first.cache, 'lower;fwd=uri-miss;fwd-status=200;stored;ttl=600');
+  // The origin's Date is in whole seconds, so the answer may have an age of one when it comes.
+  assert.match(first.cache, /^lower;fwd=uri-miss;fwd-status=200;stored;ttl=(600|59\d)$/);
   assert.ok(first.body.equals(body));
   const second = await site.get('/once');
   assert.match(second.cache, /^lower;hit;ttl=(600|59\d)$/);
