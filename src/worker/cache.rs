@@ -82,7 +82,7 @@ impl Cache {
         self.count(|counts| counts.requests += 1);
         self.tally(|counts| counts.requests += 1);
         if let Some(tiers) = self.isolate.all_tiers() {
-            tiers.tell(ctx);
+            tiers.keep_up(ctx);
         }
         let url = request.url();
         let (path, _) = target(&url);

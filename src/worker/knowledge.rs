@@ -12,7 +12,7 @@ use futures_util::future::{Either, select};
 use js_sys::{Array, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use worker::{Delay, Env};
+use worker::{Context, Delay, Env};
 
 use super::{binding, clock, log};
 use crate::atlas::knowledge::Knowledge;
@@ -63,22 +63,54 @@ impl Known {
         }
     }
 
-    /// What is known now.
+    /// What is known now. The first of an isolate waits for it, for a moment.
     pub(super) async fn get(&'static self, env: &Env) -> Rc<Knowledge> {
+        if self.read.get().is_none() {
+            self.wait(env).await;
+        }
+        self.now()
+    }
+
+    /// What is known now, read again if that was long ago: for who asks about it.
+    pub(super) async fn latest(&'static self, env: &Env) -> Rc<Knowledge> {
+        self.wait(env).await;
+        self.now()
+    }
+
+    fn now(&self) -> Rc<Knowledge> {
+        Rc::clone(&self.knowledge.borrow())
+    }
+
+    /// Reads again behind the answer of a request what is old, if nobody is at it.
+    pub(super) fn renew(&'static self, env: &Env, ctx: &Context) {
+        if self.read.get().is_some()
+            && let Some(reading) = self.start(env)
+        {
+            ctx.wait_until(reading);
+        }
+    }
+
+    async fn wait(&'static self, env: &Env) {
+        if let Some(reading) = self.start(env)
+            && let Either::Right((_, reading)) =
+                select(Box::pin(reading), Delay::from(PATIENCE)).await
+        {
+            // It goes on as long as its request does; should that end first, another one reads.
+            spawn_local(reading);
+        }
+    }
+
+    /// The reading that is due; none if nothing is old, or somebody reads.
+    fn start(&'static self, env: &Env) -> Option<impl Future<Output = ()> + 'static> {
         let now = clock::now();
         let is_old = |read: Option<Instant>, fresh| read.is_none_or(|read| now >= read + fresh);
-        if is_old(self.read.get(), FRESH) && self.reading.get().is_none_or(|until| now >= until) {
-            self.reading.set(Some(now + READING));
-            let with_ranges = self.wants_ranges && is_old(self.ranges_read.get(), RANGES_FRESH);
-            let reading = Box::pin(self.read(env.clone(), with_ranges));
-            if self.read.get().is_some() {
-                spawn_local(reading);
-            } else if let Either::Right((_, reading)) = select(reading, Delay::from(PATIENCE)).await
-            {
-                spawn_local(reading);
-            }
+        let is_due = is_old(self.read.get(), FRESH);
+        if !is_due || self.reading.get().is_some_and(|until| now < until) {
+            return None;
         }
-        Rc::clone(&self.knowledge.borrow())
+        self.reading.set(Some(now + READING));
+        let with_ranges = self.wants_ranges && is_old(self.ranges_read.get(), RANGES_FRESH);
+        Some(self.read(env.clone(), with_ranges))
     }
 
     async fn read(&self, env: Env, with_ranges: bool) {

@@ -98,8 +98,9 @@ impl Tiers {
         }
     }
 
-    /// Tells behind the answer what was counted, if it is time.
-    pub(super) fn tell(&'static self, ctx: &Context) {
+    /// Tells behind the answer what was counted, and reads what is known of origins, if it is time.
+    pub(super) fn keep_up(&'static self, ctx: &Context) {
+        self.known.renew(&self.env, ctx);
         let now = clock::now();
         if now < self.told.get() + TOLD_EVERY || self.tally.borrow().is_empty() {
             return;
@@ -260,7 +261,7 @@ pub(super) async fn explain(question: &TierCall, env: &Env) -> api::Answer {
     };
     match lasting.tiers() {
         Some(tiers) => {
-            let knowledge = tiers.known.get(&tiers.env).await;
+            let knowledge = tiers.known.latest(&tiers.env).await;
             api::explained(&explain::explain(origin, hosts, &tiers.fleet, &knowledge))
         }
         None => {
