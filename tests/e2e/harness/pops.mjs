@@ -36,7 +36,7 @@ export class Pop {
     if (!existsSync(join(root, built, 'index.js'))) throw new Error(`no ${built}: run scripts/test.sh, or build it as that does`);
     pop.folder = mkdtempSync(join(tmpdir(), 'anteroom-pop-'));
     pop.copies = await Copies.start();
-    mkdirSync(join(pop.folder, 'main'));
+    for (const name of ['main', 'storage']) mkdirSync(join(pop.folder, name));
     for (const file of ['index.js', 'index_bg.wasm']) copyFileSync(join(root, built, file), join(pop.folder, 'main', file));
     pop.vars = {
       ANTEROOM_KEYS: `e2e:${PASS_SECRET.toString('base64url')}`,
@@ -113,6 +113,7 @@ export class Pop {
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .main),
+    (name = "storage", disk = (path = "storage", writable = true)),
     (name = "copies", external = (address = "127.0.0.1:${this.copies.port}", http = ())),
     (name = "origin", external = (address = "127.0.0.1:${this.origin}", http = (forwardedProtoHeader = "X-Forwarded-Proto"))),
     ${services.join('\n    ')}
@@ -128,7 +129,7 @@ const main :Workerd.Worker = (
   globalOutbound = "origin",
   cacheApiOutbound = "copies",
   durableObjectNamespaces = [${namespaces.join(' ')}],
-  durableObjectStorage = (inMemory = void),
+  durableObjectStorage = (localDisk = "storage"),
   bindings = [
     ${bindings.join('\n    ')}
   ],
