@@ -8,25 +8,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const [address, zone, folder = '.'] = process.argv.slice(2);
-const token = process.env.ANTEROOM_API_TOKEN;
-if (!address || !zone || !token) {
-  console.error('Say where and which zone: make export URL=https://api.example.com ZONE=<zone id>');
-  console.error('and put a token with read scope into ANTEROOM_API_TOKEN.');
-  process.exit(2);
-}
+import { result } from './api.mjs';
 
-const url = new URL(address);
-const prefix = url.pathname === '/' ? '/client/v4' : url.pathname.replace(/\/$/, '');
-const response = await fetch(new URL(`${prefix}/zones/${zone}/anteroom/export`, url), {
-  headers: { Authorization: `Bearer ${token}` },
-});
-const text = await response.text();
-if (!response.ok) {
-  console.error(`export: ${response.status} ${text}`);
-  process.exit(1);
-}
-const { version, rooms_toml: rooms, templates } = JSON.parse(text).result;
+const [address, zone, folder = '.'] = process.argv.slice(2);
+const usage = 'where and which zone: make export URL=https://api.example.com ZONE=<zone id>';
+const { version, rooms_toml: rooms, templates } = await result('export', usage, { address, zone, path: 'export' });
 mkdirSync(join(folder, 'templates'), { recursive: true });
 write('rooms.toml', rooms);
 for (const [name, page] of Object.entries(templates)) {
