@@ -1,20 +1,15 @@
 // Data centres on this machine: each is a runtime of its own with a cache of its own, so that one can be
 // stopped, held up, or ended without the others.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 import { Copies } from './copies.mjs';
-import { PASS_SECRET } from './workerd.mjs';
+import { PASS_SECRET, serve } from './workerd.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
-const program = createRequire(import.meta.url)('workerd').default;
 const OBJECTS = ['Room', 'Relay', 'Control', 'Atlas', 'Tier', 'Lease', 'Tally'];
 
 /** The secret of markers in the tests, as 32 bytes. */
@@ -54,22 +49,9 @@ export class Pop {
   /** Starts the program, for the first time or again, on the same port. The cache is the one of before. */
   async restart() {
     writeFileSync(join(this.folder, 'config.capnp'), this.#configuration());
-    this.log = [];
-    this.process = spawn(program, ['serve', '--control-fd=3', 'config.capnp'], {
-      cwd: this.folder,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    });
-    this.exited = once(this.process, 'exit');
-    for (const stream of [this.process.stdout, this.process.stderr]) {
-      createInterface(stream).on('line', (line) => this.log.push(line));
-    }
-    const listening = (async () => {
-      for await (const line of createInterface(this.process.stdio[3])) {
-        const event = JSON.parse(line);
-        if (event.event === 'listen') return event.port;
-      }
-    })();
-    this.port = await listening;
+    const { listening, ...started } = serve(this.folder, 1);
+    Object.assign(this, started);
+    this.port = (await listening).http;
     if (!this.port) throw new Error(`workerd does not start:\n${this.log.join('\n')}`);
   }
 

@@ -34,6 +34,34 @@ const VARS = {
   ANTEROOM_ORIGIN_KEYS: `origin:${ORIGIN_SECRET.toString('base64url')}`,
 };
 
+/**
+ * Starts the program in a folder with its config.capnp.
+ *
+ * @param {string} folder
+ * @param {number} sockets So many are to listen.
+ * @param {string[]} [flags]
+ * @returns What runs, `exited` when it ends, `log` of what it says, and `listening`, a promise of the ports
+ *   by the names of their sockets: of those that there are, should it end before.
+ */
+export function serve(folder, sockets, flags = []) {
+  const process = spawn(program, ['serve', ...flags, '--control-fd=3', 'config.capnp'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  const log = [];
+  for (const stream of [process.stdout, process.stderr]) createInterface(stream).on('line', (line) => log.push(line));
+  const listening = (async () => {
+    const ports = {};
+    for await (const line of createInterface(process.stdio[3])) {
+      const event = JSON.parse(line);
+      if (event.event === 'listen') ports[event.socket] = event.port;
+      if (Object.keys(ports).length === sockets) break;
+    }
+    return ports;
+  })();
+  return { process, exited: once(process, 'exit'), log, listening };
+}
+
 /** The runtime of the tests, in which a request's `Test-Cf` is what Cloudflare says of it: `request.cf`, as JSON. */
 export class Workerd {
   #origin;
@@ -97,29 +125,14 @@ export class Workerd {
 
   /** Starts the program, again or for the first time. The storage is the one of before. */
   async restart() {
-    this.log = [];
     // A Worker that triggers another one is not for production.
     const experimental = this.#options.cron ? ['--experimental'] : [];
     const sockets = this.#options.isolates + (this.#options.cron ? 1 : 0);
-    this.process = spawn(program, ['serve', ...experimental, '--control-fd=3', 'config.capnp'], {
-      cwd: this.folder,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    });
-    this.exited = once(this.process, 'exit');
-    for (const stream of [this.process.stdout, this.process.stderr]) {
-      createInterface(stream).on('line', (line) => this.log.push(line));
-    }
-    const listening = (async () => {
-      const ports = {};
-      for await (const line of createInterface(this.process.stdio[3])) {
-        const event = JSON.parse(line);
-        if (event.event === 'listen') ports[event.socket] = event.port;
-        if (Object.keys(ports).length === sockets) break;
-      }
-      this.cronPort = ports.cron;
-      return Array.from({ length: this.#options.isolates }, (_, i) => ports[i === 0 ? 'http' : `http${i + 1}`]);
-    })();
-    this.ports = await listening;
+    const { listening, ...started } = serve(this.folder, sockets, experimental);
+    Object.assign(this, started);
+    const ports = await listening;
+    this.cronPort = ports.cron;
+    this.ports = Array.from({ length: this.#options.isolates }, (_, i) => ports[i === 0 ? 'http' : `http${i + 1}`]);
     this.port = this.ports[0];
     if (!this.port) throw new Error(`workerd does not start:\n${this.log.join('\n')}`);
   }
