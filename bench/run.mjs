@@ -2,7 +2,7 @@
 // loopback, wrk. The rows take turns, several rounds in one run; what slows the machine down for a while
 // slows a round's pass_through too, so ratios are taken within a round, and medians over the rounds.
 //
-//   node bench/run.mjs [--rounds N] [--seconds S]
+//   node bench/run.mjs [--rounds N] [--seconds S] [--rows NAME,NAME...]
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
@@ -21,10 +21,23 @@ const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "7" },
     seconds: { type: "string", default: "3" },
+    rows: { type: "string" },
   },
 });
 const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
+
+/** The rows that are measured: all, or those that are named and those that they are compared with. */
+function chosen() {
+  if (!values.rows) return ROWS;
+  const names = new Set(["pass_through", ...values.rows.split(",")]);
+  const unknown = [...names].find((name) => !ROWS.some((row) => row.name === name));
+  if (unknown) throw new Error(`there is no row ${unknown}`);
+  // What a row is compared with stands before it.
+  for (const { name, like } of ROWS.toReversed()) if (like && names.has(name)) names.add(like);
+  return ROWS.filter(({ name }) => names.has(name));
+}
+const CHOSEN = chosen();
 
 function build(out, rooms) {
   const { status } = spawnSync("scripts/build-worker.sh", ["--out", out], {
@@ -87,13 +100,13 @@ class Rows {
 
 /** Measures all rows, round by round, as many rounds as the time allows. */
 async function measure(servers) {
-  const results = new Map(ROWS.map((row) => [row.name, []]));
+  const results = new Map(CHOSEN.map((row) => [row.name, []]));
   const all = new Rows(servers);
   console.log("Filling the rooms");
-  await all.seed(ROWS);
+  await all.seed(CHOSEN);
   console.log("Warming up");
-  for (const row of ROWS) await all.load(row, 2);
-  const roundSeconds = ROWS.length * (seconds + 1.5);
+  for (const row of CHOSEN) await all.load(row, 2);
+  const roundSeconds = CHOSEN.length * (seconds + 1.5);
   for (let round = 0; round < rounds; round += 1) {
     if (process.uptime() + roundSeconds > LIMIT_SECONDS - 60) {
       console.log(`The time is up after ${round} of ${rounds} rounds`);
@@ -101,8 +114,8 @@ async function measure(servers) {
     }
     console.log(`Round ${round + 1} of ${rounds}`);
     // Another row begins each time, so that none always follows the same one.
-    for (let turn = 0; turn < ROWS.length; turn += 1) {
-      const row = ROWS[(round + turn) % ROWS.length];
+    for (let turn = 0; turn < CHOSEN.length; turn += 1) {
+      const row = CHOSEN[(round + turn) % CHOSEN.length];
       results.get(row.name).push(await all.load(row, seconds));
     }
   }
@@ -115,7 +128,7 @@ const COUNTED = ["admitted", "poll", "newcomer_queued", "newcomer_admitted", "nu
 
 async function count(server) {
   const all = new Rows({ anteroom: server });
-  const rows = ROWS.filter((row) => COUNTED.includes(row.name));
+  const rows = CHOSEN.filter((row) => COUNTED.includes(row.name));
   await all.seed(rows);
   const calls = {};
   for (const row of rows) {
@@ -128,7 +141,7 @@ async function count(server) {
 }
 
 function summarise(results) {
-  return ROWS.map(({ name, like }) => {
+  return CHOSEN.map(({ name, like }) => {
     const figures = results.get(name);
     const plain = results.get(like ?? "pass_through");
     const ratios = figures.map((figure, round) => figure.requestsPerSecond / plain[round].requestsPerSecond);
