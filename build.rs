@@ -141,18 +141,8 @@ fn read_declaration(root: &Path) -> Result<Declared, Failure> {
 fn region(places: &RegionPlaces, text: &str) -> Result<site::Located, String> {
     let region: Region = text.parse().map_err(|fault: Misnamed| fault.to_string())?;
     let placement = places.placement(&region).ok_or_else(|| {
-        let like: Vec<String> = places
-            .like(&region)
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        match like.as_slice() {
-            [] => format!("there is no region {region} in atlas/regions.csv"),
-            like => format!(
-                "there is no region {region}; did you mean {}?",
-                like.join(" or ")
-            ),
-        }
+        let like = places.did_you_mean(&region);
+        format!("there is no region {region} in atlas/regions.csv{like}")
     })?;
     Ok(site::Located {
         place: placement.place.code.clone(),

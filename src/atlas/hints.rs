@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::cloud::{Misnamed, Region};
 use super::origin_name::OriginName;
-use super::region_places::RegionPlaces;
+use super::region_places::{DidYouMean, RegionPlaces};
 use crate::time::Instant;
 
 /// So many hints may be set: Cloudflare's own limit for a zone.
@@ -47,20 +47,6 @@ pub enum Fault {
     Full,
 }
 
-/// The regions that were perhaps meant.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct DidYouMean(Vec<Region>);
-
-impl std::fmt::Display for DidYouMean {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<String> = self.0.iter().map(ToString::to_string).collect();
-        match names.as_slice() {
-            [] => Ok(()),
-            names => write!(f, "; did you mean {}?", names.join(" or ")),
-        }
-    }
-}
-
 /// The region, if it is known where it is.
 ///
 /// # Errors
@@ -76,8 +62,8 @@ pub fn known(region: Region, places: &RegionPlaces) -> Result<Region, Fault> {
     match places.place_of(&region) {
         Some(_) => Ok(region),
         None => {
-            let like = places.like(&region).into_iter().cloned().collect();
-            Err(Fault::Region(region, DidYouMean(like)))
+            let like = places.did_you_mean(&region);
+            Err(Fault::Region(region, like))
         }
     }
 }

@@ -3,7 +3,7 @@
 //! It is the single writer of hints, findings and ranges. Each of them is published as one value with a
 //! version of its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base64::Engine;
@@ -97,8 +97,10 @@ pub struct Keeper {
     book: Book,
     /// The versions of what was published last.
     told: BTreeMap<String, u64>,
-    /// As they are stored.
+    /// As they are stored, but for the ranges.
     rows: Rows,
+    /// Whose ranges are not stored yet. They are large, and change a few times a day.
+    unstored: BTreeSet<Vendor>,
 }
 
 impl Keeper {
@@ -106,12 +108,13 @@ impl Keeper {
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn open(rows: Rows) -> Result<Self, Failure> {
+    pub fn open(mut rows: Rows) -> Result<Self, Failure> {
         let kept: BTreeMap<Vendor, Kept> = read(&rows, FILES)?;
         let files = Files::open(kept, |vendor| {
             let text = rows.get(&format!("{RANGES}{vendor}"))?;
             STANDARD.decode(text).ok()
         });
+        rows.retain(|key, _| !key.starts_with(RANGES));
         let knowledge = Knowledge {
             places: Arc::new(RegionPlaces::packed()?),
             hints: Arc::new(read(&rows, HINTS)?),
@@ -124,6 +127,7 @@ impl Keeper {
             book: read(&rows, BOOK)?,
             told: read(&rows, TOLD)?,
             rows,
+            unstored: BTreeSet::new(),
         })
     }
 
@@ -171,6 +175,7 @@ impl Keeper {
             .take(vendor, fetched, &self.knowledge.places, now)
         {
             self.knowledge.ranges = self.files.table().map(Arc::new);
+            self.unstored.insert(vendor.clone());
         }
         self.files.kept.get(vendor)?.fault.clone()
     }
@@ -219,13 +224,13 @@ impl Keeper {
         rows.insert(BOOK.to_owned(), text(&self.book)?);
         rows.insert(FILES.to_owned(), text(&self.files.kept)?);
         rows.insert(TOLD.to_owned(), text(&self.told)?);
-        for vendor in self.files.kept.keys() {
-            if let Some(bytes) = self.files.stored(vendor) {
+        rows.retain(|key, row| self.rows.get(key) != Some(row));
+        self.rows.extend(rows.clone());
+        for vendor in std::mem::take(&mut self.unstored) {
+            if let Some(bytes) = self.files.stored(&vendor) {
                 rows.insert(format!("{RANGES}{vendor}"), STANDARD.encode(bytes));
             }
         }
-        rows.retain(|key, row| self.rows.get(key) != Some(row));
-        self.rows.extend(rows.clone());
         Ok(rows)
     }
 

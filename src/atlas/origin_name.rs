@@ -53,22 +53,27 @@ impl FromStr for OriginName {
             return Ok(Self::of(address));
         }
         let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
-        let is_label = |label: &str| {
-            (1..=LONGEST_LABEL).contains(&label.len())
-                && label
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
-                && !label.starts_with('-')
-                && !label.ends_with('-')
-        };
-        // A last label of digits makes a URL parser read the name as an IPv4 address, and fail.
-        let last = name.rsplit('.').next().unwrap_or_default();
-        let is_numeric = last.bytes().all(|byte| byte.is_ascii_digit());
-        if name.len() > LONGEST_NAME || is_numeric || !name.split('.').all(is_label) {
+        if !is_host_name(&name) {
             return Err(NoOriginName(text.chars().take(LONGEST_NAME).collect()));
         }
         Ok(Self(name))
     }
+}
+
+/// Whether a text is a host name, in ASCII and without a final dot.
+pub fn is_host_name(name: &str) -> bool {
+    let is_label = |label: &str| {
+        (1..=LONGEST_LABEL).contains(&label.len())
+            && label
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    // A last label of digits makes a URL parser read the name as an IPv4 address, and fail.
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let is_numeric = last.bytes().all(|byte| byte.is_ascii_digit());
+    name.len() <= LONGEST_NAME && !is_numeric && name.split('.').all(is_label)
 }
 
 impl fmt::Display for OriginName {

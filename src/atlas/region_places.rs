@@ -2,6 +2,7 @@
 //! once.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use thiserror::Error;
 
@@ -90,6 +91,20 @@ pub struct Nearest<'a> {
     pub primary: &'a Place,
     /// The next one that is [`APART_KM`] from it.
     pub fallback: Option<&'a Place>,
+}
+
+/// The regions that were perhaps meant.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DidYouMean(Vec<Region>);
+
+impl fmt::Display for DidYouMean {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        match names.as_slice() {
+            [] => Ok(()),
+            names => write!(f, "; did you mean {}?", names.join(" or ")),
+        }
+    }
 }
 
 /// Where Cloudflare runs a Worker that is placed near a region.
@@ -204,6 +219,11 @@ impl RegionPlaces {
             .collect();
         like.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         like.into_iter().take(3).map(|(_, known)| known).collect()
+    }
+
+    /// The same, to be told.
+    pub fn did_you_mean(&self, region: &Region) -> DidYouMean {
+        DidYouMean(self.like(region).into_iter().cloned().collect())
     }
 
     /// The region that a host name has in one of its labels, as those of buckets and of load

@@ -2,7 +2,7 @@
 
 use sfv::{BareItem, Dictionary, ListEntry, Parser};
 
-use super::fields::Fields;
+use super::fields::{Fields, members};
 
 /// The targeted fields that speak to this cache, the one that counts first. A field that is none, by its
 /// syntax, is as if it were not there.
@@ -60,7 +60,7 @@ impl Directives {
 
     /// Reads a `Cache-Control`.
     pub fn parse(text: &str) -> Self {
-        let list = split(text).into_iter().filter_map(|directive| {
+        let list = members(text).filter_map(|directive| {
             let (name, value) = match directive.split_once('=') {
                 Some((name, value)) => (name, Some(unquoted(value))),
                 None => (directive, None),
@@ -148,24 +148,6 @@ fn targeted(text: &str) -> Option<Directives> {
         list: list.collect(),
         targeted: true,
     })
-}
-
-/// The parts between commas that stand outside of quoted strings.
-fn split(text: &str) -> Vec<&str> {
-    let (mut quoted, mut escaped) = (false, false);
-    let parts = text.split(move |c| {
-        let literal = std::mem::take(&mut escaped);
-        match c {
-            '\\' if quoted && !literal => escaped = true,
-            '"' if !literal => quoted = !quoted,
-            _ => {}
-        }
-        c == ',' && !quoted
-    });
-    parts
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-        .collect()
 }
 
 fn unquoted(value: &str) -> String {

@@ -145,7 +145,7 @@ impl Entry {
         let lifetime = lifetime(asked, status, fields, &directives, received);
         let lifetime = lifetime.ok_or(NotStored::NoFreshness)?;
         let told_age = told_age(fields, requested, received);
-        let date = fields.first("date").and_then(date::parse);
+        let date = fields.date("date");
         let apparent_age = date.map_or(Span::ZERO, |date| received.since(date));
         let always_validate = directives.has_plain("no-cache");
         let strict = always_validate
@@ -211,6 +211,11 @@ impl Entry {
     /// Whether the origin can be asked about it.
     pub fn has_validator(&self) -> bool {
         self.fields.has("etag") || self.fields.has("last-modified")
+    }
+
+    /// How many bytes its body has, if the origin has told.
+    pub fn length(&self) -> Option<u64> {
+        self.fields.first("content-length")?.parse().ok()
     }
 
     /// The tags by which it can be purged.
@@ -307,7 +312,7 @@ fn lifetime(
         let Some(expires) = date::parse(&expires) else {
             return Some(Span::ZERO);
         };
-        let date = fields.first("date").and_then(date::parse);
+        let date = fields.date("date");
         return Some(expires.since(date.unwrap_or(received)));
     }
     if directives.has_plain("no-cache") {
@@ -330,9 +335,9 @@ fn silent_lifetime(
         return None;
     }
     let settings = asked.settings;
-    let modified = fields.first("last-modified").and_then(date::parse);
+    let modified = fields.date("last-modified");
     if let Some(modified) = modified.filter(|_| settings.heuristic_freshness) {
-        let date = fields.first("date").and_then(date::parse);
+        let date = fields.date("date");
         let tenth = date.unwrap_or(received).since(modified).as_millis() / 10;
         return Some(Span::from_millis(tenth).min(LONGEST_GUESS));
     }

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::date;
+use crate::time::Instant;
+
 /// Header fields in their order, the names in lower case. A value is text of one line.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(transparent)]
@@ -43,6 +46,11 @@ impl Fields {
         Some(values.fold(first.clone(), |all, (_, value)| format!("{all}, {value}")))
     }
 
+    /// The date that the first line with this name says; none if it is no date.
+    pub fn date(&self, name: &str) -> Option<Instant> {
+        self.first(name).and_then(date::parse)
+    }
+
     /// The members of a comma-separated list of names, in lower case; none that is empty.
     pub fn names(&self, name: &str) -> Vec<String> {
         let value = self.get(name).unwrap_or_default();
@@ -75,6 +83,22 @@ impl Fields {
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
     }
+}
+
+/// The members of a comma-separated list, without those that are empty. A comma within a quoted string is
+/// part of it (RFC 9110 section 5.6).
+pub fn members(list: &str) -> impl Iterator<Item = &str> {
+    let (mut quoted, mut escaped) = (false, false);
+    let members = list.split(move |c| {
+        let literal = std::mem::take(&mut escaped);
+        match c {
+            '\\' if quoted && !literal => escaped = true,
+            '"' if !literal => quoted = !quoted,
+            _ => {}
+        }
+        c == ',' && !quoted
+    });
+    members.map(str::trim).filter(|member| !member.is_empty())
 }
 
 impl FromIterator<(String, String)> for Fields {

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::counts::Counts;
 use crate::site::cached_host::CachedHost;
 use crate::time::{Instant, Span};
 
@@ -12,13 +11,9 @@ const RENEWAL_DEADLINE: Span = Span::from_secs(30);
 /// So many renewals are remembered at a time. There may be more, and then two of the same.
 const MOST_RENEWALS: usize = 1_024;
 
-/// A cached host, by its place in the list.
-pub type Index = usize;
-
-/// The cached hosts and what was done for them.
+/// What is under way.
 #[derive(Debug, Default)]
 pub struct Memory {
-    counts: Vec<Counts>,
     /// The places of answers that are being renewed, each with the end of its mark: a deadline, and no lock.
     renewals: HashMap<String, Instant>,
     /// Whether the cache was seen to keep what it is given.
@@ -29,7 +24,8 @@ pub struct Memory {
 #[derive(Debug, Default)]
 pub struct Hosts {
     list: Vec<CachedHost>,
-    by_name: HashMap<String, Index>,
+    /// Places in the list.
+    by_name: HashMap<String, usize>,
 }
 
 impl Hosts {
@@ -41,12 +37,12 @@ impl Hosts {
     }
 
     /// The host of this name, which may be of any case.
-    pub fn find(&self, name: &str) -> Option<(Index, &CachedHost)> {
+    pub fn find(&self, name: &str) -> Option<&CachedHost> {
         let index = match self.by_name.get(name) {
             Some(index) => *index,
             None => *self.by_name.get(&name.to_ascii_lowercase())?,
         };
-        Some((index, self.list.get(index)?))
+        self.list.get(index)
     }
 
     /// All hosts.
@@ -56,19 +52,6 @@ impl Hosts {
 }
 
 impl Memory {
-    /// Counts something.
-    pub fn count(&mut self, host: Index, note: impl FnOnce(&mut Counts)) {
-        if self.counts.len() <= host {
-            self.counts.resize_with(host + 1, Counts::default);
-        }
-        self.counts.get_mut(host).map(note);
-    }
-
-    /// What was counted.
-    pub fn counts(&self, host: Index) -> Counts {
-        self.counts.get(host).copied().unwrap_or_default()
-    }
-
     /// Whether somebody shall look if the cache keeps what it is given: the first who stores something.
     pub fn start_probe(&mut self) -> bool {
         !std::mem::replace(&mut self.is_probed, true)

@@ -7,7 +7,6 @@
 //! stored answers old, wherever they lie.
 
 pub mod asked;
-pub mod counts;
 pub mod date;
 pub mod directives;
 pub mod entry;

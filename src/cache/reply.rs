@@ -3,7 +3,7 @@
 use super::asked::Asked;
 use super::date;
 use super::entry::Entry;
-use super::fields::Fields;
+use super::fields::{Fields, members};
 use crate::time::Instant;
 
 /// Fields that a 304 goes without: they describe a body that does not come (RFC 9110 section 15.4.5).
@@ -72,7 +72,7 @@ impl Asked<'_> {
             let stored = entry.fields.first("etag");
             return tags.trim() == "*"
                 || stored
-                    .is_some_and(|stored| tags_of(&tags).any(|tag| weak(tag) == weak(stored)));
+                    .is_some_and(|stored| members(&tags).any(|tag| weak(tag) == weak(stored)));
         }
         let Some(since) = self.fields.first("if-modified-since") else {
             return false;
@@ -103,18 +103,9 @@ impl Asked<'_> {
     }
 }
 
-fn weak(tag: &str) -> &str {
+/// A tag without what says that it is weak (RFC 9110 section 8.8.3.2, weak comparison).
+pub(super) fn weak(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
-}
-
-/// The tags of a list; a comma within a tag is part of it.
-fn tags_of(list: &str) -> impl Iterator<Item = &str> {
-    let mut quoted = false;
-    let tags = list.split(move |c| {
-        quoted ^= c == '"';
-        c == ',' && !quoted
-    });
-    tags.map(str::trim).filter(|tag| !tag.is_empty())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::date;
 use super::directives::Directives;
 use super::entry::{Entry, NotStored, kept};
 use super::fields::Fields;
+use super::reply::weak;
 use crate::time::{Instant, Span};
 
 /// Fields of a 304 that change nothing in the stored answer, because they describe its body or tell which
@@ -43,7 +44,6 @@ impl Asked<'_> {
 impl Entry {
     /// Whether a 304 is about this answer, so far as validators tell.
     pub fn is_confirmed_by(&self, fields: &Fields) -> bool {
-        let weak = |tag: &str| tag.trim_start_matches("W/").to_owned();
         match (self.fields.first("etag"), fields.first("etag")) {
             (Some(stored), Some(told)) => weak(stored) == weak(told),
             _ => true,

@@ -11,12 +11,6 @@ pub const NAME: &str = "atlas";
 /// Before the location hint in the name of an object that is a checkpoint: `probe/weur`.
 pub const CHECKPOINT: &str = "probe/";
 
-/// Where objects can be made (docs: durable-objects, data-location). `sam`, `afr` and `me` are hints as
-/// well, but no object is made there.
-pub const LOCATION_HINTS: [&str; 8] = [
-    "apac", "apac-ne", "apac-se", "eeur", "enam", "oc", "weur", "wnam",
-];
-
 /// A question.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,5 +1,7 @@
 //! What caches may do with an answer that carries a visitor's cookie.
 
+use crate::cache::fields::members;
+
 /// The value of `Cache-Control` that keeps an answer out of shared caches (RFC 9111 section 5.2.2.7)
 /// and leaves the rest as the origin said it.
 ///
@@ -8,7 +10,7 @@
 pub fn private(cache_control: Option<&str>) -> String {
     let mut directives = vec!["private"];
     directives.extend(
-        split(cache_control.unwrap_or_default()).filter(|directive| {
+        members(cache_control.unwrap_or_default()).filter(|directive| {
             let name = directive.split('=').next().unwrap_or_default().trim();
             !["public", "private", "s-maxage", "proxy-revalidate", ""]
                 .iter()
@@ -16,16 +18,6 @@ pub fn private(cache_control: Option<&str>) -> String {
         }),
     );
     directives.join(", ")
-}
-
-/// The directives, which commas separate outside of quoted strings.
-fn split(text: &str) -> impl Iterator<Item = &str> {
-    let mut quoted = false;
-    text.split(move |c| {
-        quoted ^= c == '"';
-        c == ',' && !quoted
-    })
-    .map(str::trim)
 }
 
 #[cfg(test)]

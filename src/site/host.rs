@@ -2,10 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// The longest name that DNS carries (RFC 1035, as text without the final dot).
-const LONGEST_NAME: usize = 253;
-/// The longest label of a name (RFC 1035).
-const LONGEST_LABEL: usize = 63;
+use crate::atlas::origin_name::is_host_name;
 
 /// What validation asks about names. The answers need large tables, which the Worker does without.
 #[derive(Clone, Copy)]
@@ -51,20 +48,7 @@ pub(super) fn host(declared: &str, names: Names<'_>) -> Result<String, &'static 
     if name.parse::<Ipv4Addr>().is_ok() {
         return Ok(name);
     }
-    let label = |label: &str| {
-        (1..=LONGEST_LABEL).contains(&label.len())
-            && label
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-    };
-    // A last label of digits makes a URL parser read the name as an IPv4 address, and fail.
-    let numeric = name
-        .rsplit('.')
-        .next()
-        .is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
-    if name.len() > LONGEST_NAME || numeric || !name.split('.').all(label) {
+    if !is_host_name(&name) {
         return Err("is no valid host name");
     }
     Ok(name)

@@ -1,12 +1,8 @@
 //! The upper tiers of a deployment, with where they are.
 
 use crate::atlas::place::Point;
-use crate::atlas::region_places::{Place, RegionPlaces};
+use crate::atlas::region_places::{APART_KM, Place, RegionPlaces};
 use crate::site::tier::Tier;
-
-/// Two tiers are in different places if they are so far apart: one may then fail without the other. Two
-/// metropolitan areas are rarely nearer.
-pub const APART_KM: f64 = 100.0;
 
 /// All upper tiers, in the order of their declaration.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +28,7 @@ impl Upper {
         self.place.point.km_to(point)
     }
 
-    /// Whether losing the one does not mean losing the other.
+    /// Whether losing the one does not mean losing the other: whether [`APART_KM`] lie between them.
     pub fn is_apart_from(&self, other: &Self) -> bool {
         self.km_to(&other.place.point) >= APART_KM
     }

@@ -10,8 +10,6 @@ pub enum Said {
     Collapsed,
     /// The origin was asked.
     Miss,
-    /// The tier of before had it stored.
-    Before,
     /// Nothing is stored here, and nothing else was wanted.
     Nothing,
     /// The origin was asked and has not answered.
@@ -24,11 +22,10 @@ pub enum Said {
 
 impl Said {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 7] = [
         Self::Hit,
         Self::Collapsed,
         Self::Miss,
-        Self::Before,
         Self::Nothing,
         Self::OriginFailed,
         Self::Here,
@@ -41,7 +38,6 @@ impl Said {
             Self::Hit => "hit",
             Self::Collapsed => "collapsed",
             Self::Miss => "miss",
-            Self::Before => "before",
             Self::Nothing => "nothing",
             Self::OriginFailed => "origin-failed",
             Self::Here => "here",
@@ -56,9 +52,6 @@ impl Said {
 
     /// Whether the answer that it came with is one for the visitor.
     pub const fn is_answer(self) -> bool {
-        matches!(
-            self,
-            Self::Hit | Self::Collapsed | Self::Miss | Self::Before
-        )
+        matches!(self, Self::Hit | Self::Collapsed | Self::Miss)
     }
 }

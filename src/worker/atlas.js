@@ -95,19 +95,6 @@ export async function ownColo() {
   return /^colo=([A-Z]{3})$/m.exec(await response.text())?.[1];
 }
 
-/** Asks an object that is made near a location hint, if it is new. */
-export async function askNear(namespace, name, locationHint, body, patience) {
-  let timer;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, patience);
-  });
-  try {
-    return await Promise.race([namespace.getByName(name, { locationHint }).hear(body), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** Publishes a value. */
 export async function publish(namespace, key, value) {
   await namespace.put(key, value);

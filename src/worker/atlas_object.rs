@@ -20,7 +20,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use js_sys::{Promise, Reflect, Uint8Array};
+use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use worker::worker_sys::DurableObjectState;
@@ -37,11 +37,12 @@ use crate::atlas::origin_name::OriginName;
 use crate::atlas::probe::{self, HANDSHAKES, Report, Timed};
 use crate::atlas::region_places::RegionPlaces;
 use crate::control::api::cloud_regions;
-use crate::control::atlas::{Ask, CHECKPOINT, LOCATION_HINTS, Ticked};
+use crate::control::atlas::{Ask, CHECKPOINT, Ticked};
 use crate::control::keeper::Effects;
 use crate::control::message::Reply;
 use crate::log::{Entry, clean};
 use crate::packed;
+use crate::site::tier::LocationHint;
 
 /// KV takes one write a second for a key (Cloudflare's limits of Workers KV).
 const BETWEEN_COPIES: Duration = Duration::from_millis(1_100);
@@ -104,18 +105,9 @@ impl Atlas {
             inner: Rc::new(inner),
         }
     }
-
-    /// A question as text; the promise is of the answer as text.
-    pub fn hear(&self, body: &str) -> Promise {
-        object::hear(body, |body, answer| hear(&self.inner, body, answer))
-    }
-
-    /// The same by HTTP.
-    pub fn fetch(&self, request: &web_sys::Request) -> Promise {
-        let inner = Rc::clone(&self.inner);
-        object::fetch(request, move |body, answer| hear(&inner, body, answer))
-    }
 }
+
+object::hears!(Atlas);
 
 fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
     let own = Rc::clone(inner);
@@ -220,7 +212,7 @@ async fn take_file(inner: &Inner, wanted: &Wanted) -> Result<Option<String>, Str
     };
     let text;
     let fetched = match &answer {
-        Err(error) => failed(message_of(error)),
+        Err(error) => failed(binding::message_of(error.clone())),
         Ok(answer) => {
             let status = Reflect::get(answer, &"status".into()).ok();
             match status
@@ -255,9 +247,9 @@ async fn ask_checkpoints(env: &Env, origins: &[OriginName]) -> Vec<Report> {
     };
     let namespace = named(env, ATLAS);
     let patience = u32::try_from(CHECKPOINT_TAKES.as_millis()).unwrap_or(u32::MAX);
-    let asked = LOCATION_HINTS.iter().map(|hint| {
+    let asked = LocationHint::ALL.map(LocationHint::as_str).map(|hint| {
         let name = format!("{CHECKPOINT}{hint}");
-        let answer = binding::ask_near(&namespace, &name, hint, &body, patience);
+        let answer = binding::ask(&namespace, &name, &body, patience, Some(hint));
         async {
             let text = JsFuture::from(answer).await.ok()?.as_string()?;
             serde_json::from_str::<Option<Report>>(&text).ok()?
@@ -273,10 +265,7 @@ async fn probe(answer: Answer, origins: Vec<OriginName>, port: u16) {
         // From where a time was measured is half of what it says.
         None => None,
     };
-    match serde_json::to_string(&report) {
-        Ok(text) => answer.give(&text),
-        Err(error) => fail(&answer, &error.to_string()),
-    }
+    answer.settle(serde_json::to_string(&report));
 }
 
 async fn report(place: String, origins: Vec<OriginName>, port: u16) -> Report {
@@ -345,7 +334,7 @@ async fn write_copies(inner: &Inner) {
                 attempts = if noted.is_ok() { 0 } else { COPY_ATTEMPTS };
             }
             Err(error) => {
-                let reason = clean(&message_of(&error));
+                let reason = clean(&binding::message_of(error));
                 log::write(&Entry::CopyFailed { reason });
                 attempts += 1;
             }
@@ -385,8 +374,4 @@ fn url_variable(vendor: &crate::atlas::cloud::Vendor) -> String {
 fn variable(env: &Env, name: &str) -> Option<String> {
     let text = env.var(name).ok()?.to_string();
     Some(text).filter(|text| !text.is_empty())
-}
-
-fn message_of(error: &JsValue) -> String {
-    js_sys::Error::from(error.clone()).message().into()
 }

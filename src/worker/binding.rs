@@ -27,9 +27,9 @@ extern "C" {
     #[wasm_bindgen(js_name = readFacts, catch)]
     pub(super) fn read_facts(request: &Request, names: &Array) -> Result<String, JsValue>;
 
-    /// All header fields of a request, as lines of `name:value`.
+    /// All header fields of a request or a response, as lines of `name:value`.
     #[wasm_bindgen(js_name = allFields, catch)]
-    pub(super) fn all_fields(request: &Request) -> Result<String, JsValue>;
+    pub(super) fn all_fields(message: &JsValue) -> Result<String, JsValue>;
 
     /// An answer. `head` is lines of `name:value`.
     #[wasm_bindgen(js_name = respond, catch)]
@@ -58,13 +58,27 @@ extern "C" {
         cache_control: &str,
         removed: &Array,
     ) -> Result<Response, JsValue>;
+
+    /// An answer of this status and these fields, with a body that goes along as it is.
+    #[wasm_bindgen(catch)]
+    pub(super) fn compose(
+        status: u16,
+        head: &str,
+        body: Option<&ReadableStream>,
+    ) -> Result<Response, JsValue>;
 }
 
 #[wasm_bindgen(module = "/src/worker/object_call.js")]
 extern "C" {
     /// Asks an object; see there. The promise is of the answer, or of `undefined` if it is late.
     #[wasm_bindgen]
-    pub(super) fn ask(namespace: &JsValue, name: &str, body: &str, patience: u32) -> Promise;
+    pub(super) fn ask(
+        namespace: &JsValue,
+        name: &str,
+        body: &str,
+        patience: u32,
+        location_hint: Option<&str>,
+    ) -> Promise;
 
     /// Writes all that `write` writes or, if that gives an error, nothing.
     #[wasm_bindgen(catch)]
@@ -139,26 +153,6 @@ extern "C" {
     /// Empties places.
     #[wasm_bindgen]
     pub(super) fn remove(places: Vec<String>) -> Promise;
-
-    /// Status and header fields of an answer, each on a line.
-    #[wasm_bindgen(catch)]
-    pub(super) fn describe(response: &Response) -> Result<String, JsValue>;
-
-    /// An answer of this status and these fields.
-    #[wasm_bindgen(catch)]
-    pub(super) fn compose(
-        status: u16,
-        head: &str,
-        body: Option<&ReadableStream>,
-    ) -> Result<Response, JsValue>;
-
-    /// The same answer with a field set.
-    #[wasm_bindgen(js_name = withField, catch)]
-    pub(super) fn with_field(
-        response: &Response,
-        name: &str,
-        value: &str,
-    ) -> Result<Response, JsValue>;
 }
 
 #[wasm_bindgen(module = "/src/worker/atlas.js")]
@@ -179,16 +173,6 @@ extern "C" {
     /// The code of the data centre that this code runs in, or `undefined`.
     #[wasm_bindgen(js_name = ownColo)]
     pub(super) fn own_colo() -> Promise;
-
-    /// Asks an object that is made near a location hint.
-    #[wasm_bindgen(js_name = askNear)]
-    pub(super) fn ask_near(
-        namespace: &JsValue,
-        name: &str,
-        location_hint: &str,
-        body: &str,
-        patience: u32,
-    ) -> Promise;
 
     /// Writes a value into KV.
     #[wasm_bindgen]
@@ -226,4 +210,19 @@ extern "C" {
     /// Gives up.
     #[wasm_bindgen(method)]
     pub(super) fn stop(this: &TierCall);
+}
+
+/// What an exception of the runtime says.
+pub(super) fn message_of(error: JsValue) -> String {
+    js_sys::Error::from(error).message().into()
+}
+
+impl Answer {
+    /// Fulfils what is owed with a text, or breaks it for this reason.
+    pub(super) fn settle<T: AsRef<str>, E: ToString>(&self, outcome: Result<T, E>) {
+        match outcome {
+            Ok(text) => self.give(text.as_ref()),
+            Err(reason) => self.fail(&reason.to_string()),
+        }
+    }
 }

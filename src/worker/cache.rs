@@ -16,14 +16,13 @@ use super::isolate::Isolate;
 use super::leasing::Leasing;
 use super::upstream::Upstream;
 use super::url::target;
-use super::{answer, binding, cache_store, headers, log};
+use super::{answer, binding, cache_store, forward, headers, log};
 use crate::cache::asked::{Asked, GoesBy};
-use crate::cache::counts::Counts;
 use crate::cache::entry::Entry;
 use crate::cache::fields::Fields;
 use crate::cache::invalidation::invalidated;
 use crate::cache::key::{Variants, place_of};
-use crate::cache::memory::{Index, Memory};
+use crate::cache::memory::Memory;
 use crate::cache::status::{Forwarded, Handled};
 use crate::log::{Entry as Line, clean};
 use crate::site::cached_host::CachedHost;
@@ -40,7 +39,6 @@ const FORGETFUL: &str = "the cache does not keep what it is given: on workers.de
 #[derive(Clone)]
 pub(super) struct Cache {
     pub(super) isolate: Isolate,
-    pub(super) index: Index,
     pub(super) host: &'static CachedHost,
     /// Whom it asks.
     pub(super) upstream: Upstream,
@@ -54,15 +52,10 @@ pub(super) struct Cache {
 
 impl Cache {
     /// The cache of the data centre that the visitor has come to.
-    pub(super) fn lower(
-        isolate: &Isolate,
-        (index, host): (Index, &'static CachedHost),
-        request: &Request,
-    ) -> Self {
+    pub(super) fn lower(isolate: &Isolate, host: &'static CachedHost, request: &Request) -> Self {
         let colo = headers::colo(request);
         Self {
             isolate: isolate.clone(),
-            index,
             host,
             upstream: match isolate.tiers() {
                 Some(tiers) => Upstream::Tiers(tiers, host),
@@ -79,7 +72,6 @@ impl Cache {
     /// # Errors
     /// Upstream gives none, and nothing stored may take its place.
     pub(super) async fn fetch(&self, request: Request, ctx: &Context) -> Result<Response, JsValue> {
-        self.count(|counts| counts.requests += 1);
         self.tally(|counts| counts.requests += 1);
         if let Some(tiers) = self.isolate.all_tiers() {
             tiers.keep_up(ctx);
@@ -109,14 +101,8 @@ impl Cache {
         }
     }
 
-    pub(super) fn count(&self, note: impl FnOnce(&mut Counts)) {
-        self.isolate
-            .caching(|memory| memory.count(self.index, note));
-    }
-
     /// Hands the request on and its answer back, and takes out of the cache what it has changed.
     async fn go_by(&self, request: Request, why: GoesBy) -> Result<Response, JsValue> {
-        self.count(|counts| counts.bypassed += 1);
         let (method, url) = (request.method(), request.url());
         let response = self.upstream.pass_by(&self.isolate, request).await?;
         if response.status() == 101 {
@@ -143,12 +129,13 @@ impl Cache {
         };
         let before = response.headers().get("Cache-Status")?;
         let status = handled.after(before.as_deref(), &self.name);
+        let response = forward::with_field(&response, "Cache-Status", &status)?;
         if self.is_upper {
-            let said = Said::Miss.as_str();
-            let response = binding::with_field(&response, marker::HEADER, said)?;
-            return binding::with_field(&response, "Cache-Status", &status);
+            response
+                .headers()
+                .set(marker::HEADER, Said::Miss.as_str())?;
         }
-        binding::with_field(&response, "Cache-Status", &status)
+        Ok(response)
     }
 
     /// Puts an answer into the cache. What goes wrong is the log's, and no visitor's.
@@ -169,7 +156,6 @@ impl Cache {
                 Outcome::Failed
             }
             Ok(place) => {
-                self.count(|counts| counts.stored += 1);
                 let probes = self.isolate.caching(Memory::start_probe) == Some(true);
                 if probes && cache_store::answer(&place, None).await.is_none() {
                     failed(FORGETFUL);

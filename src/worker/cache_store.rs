@@ -142,8 +142,7 @@ pub(super) async fn store(
         }
     };
     let seconds = entry.kept_for(asked).as_secs().max(1);
-    let length = entry.fields.first("content-length");
-    let length = length.and_then(|length| length.parse::<u64>().ok());
+    let length = entry.length();
     let kept = Kept::Answer(Box::new(entry));
     put(&place, &kept, seconds, body, length).await?;
     Ok(place)
@@ -165,10 +164,8 @@ async fn put(
 
 /// Whether an answer is small enough to be stored.
 pub(super) fn fits(entry: &Entry) -> bool {
-    let length = entry.fields.first("content-length");
-    let length = length.and_then(|length| length.parse::<u64>().ok());
     entry.url.len() + entry.fields.lines().len() <= MOST_KEPT
-        && length.is_none_or(|length| length <= LARGEST_BODY)
+        && entry.length().is_none_or(|length| length <= LARGEST_BODY)
 }
 
 /// Empties places, so that a request that follows finds nothing there.

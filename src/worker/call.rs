@@ -297,13 +297,10 @@ async fn say(
     body: &str,
     patience: Duration,
 ) -> Result<String, Unanswered> {
-    let failed = |error: JsValue| {
-        let message = js_sys::Error::from(error).message();
-        Unanswered::Failed(message.into())
-    };
+    let failed = |error: JsValue| Unanswered::Failed(binding::message_of(error));
     let namespace = js_sys::Reflect::get(env, &JsValue::from_str(namespace)).map_err(failed)?;
     let milliseconds = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX);
-    let answer = binding::ask(&namespace, name, body, milliseconds);
+    let answer = binding::ask(&namespace, name, body, milliseconds, None);
     let answer = JsFuture::from(answer).await.map_err(failed)?;
     answer.as_string().ok_or(Unanswered::TimedOut(patience))
 }

@@ -25,13 +25,12 @@ impl Exchange<'_> {
     /// What is stored is as it was: it is served and kept with what the confirmation says.
     pub(super) async fn confirmed(
         &self,
-        found: Found,
+        mut found: Found,
         answer: Answer,
         variants: Option<Variants>,
         lead: Option<Lead>,
         ctx: &Context,
     ) -> Result<Response, JsValue> {
-        self.cache.count(|counts| counts.revalidated += 1);
         let now = clock::now();
         let Answer {
             fields,
@@ -51,7 +50,6 @@ impl Exchange<'_> {
             place: found.place.clone(),
             variants,
         };
-        let mut found = found;
         let whole = match why_not {
             None if found.part.is_none() => {
                 let (ours, theirs) = cache_store::tee(found.body.take())?;
@@ -172,7 +170,6 @@ impl Renewal {
         let (fields, requested, received) = (&answer.fields, answer.requested, answer.received);
         if answer.status == 304 {
             if entry.is_confirmed_by(fields) {
-                kept.cache.count(|counts| counts.revalidated += 1);
                 let (entry, why_not) = entry.confirmed(&kept.asked, fields, requested, received);
                 kept.confirmed(entry, why_not).await;
             }

@@ -26,7 +26,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use worker::worker_sys::DurableObjectState;
@@ -132,18 +131,9 @@ impl Control {
             inner: Rc::new(inner),
         }
     }
-
-    /// A question as text; the promise is of the answer as text.
-    pub fn hear(&self, body: &str) -> Promise {
-        object::hear(body, |body, answer| hear(&self.inner, body, answer))
-    }
-
-    /// The same by HTTP.
-    pub fn fetch(&self, request: &web_sys::Request) -> Promise {
-        let inner = Rc::clone(&self.inner);
-        object::fetch(request, move |body, answer| hear(&inner, body, answer))
-    }
 }
+
+object::hears!(Control);
 
 fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
     let said = match catch_unwind(AssertUnwindSafe(|| inner.say(body))) {
@@ -194,10 +184,7 @@ async fn finish(inner: Rc<Inner>, said: Said, answer: Answer) {
 }
 
 fn give(to: &Answer, answer: api::Answer) {
-    match json(&Reply::from(answer)) {
-        Ok(text) => to.give(&text),
-        Err(message) => to.fail(&message),
-    }
+    to.settle(json(&Reply::from(answer)));
 }
 
 /// Lets the room answer a call of the API.

@@ -61,8 +61,7 @@ impl Store {
             return Ok(());
         }
         let mut write = || self.write_rows(effects).err();
-        binding::atomically(&self.storage, &mut write)
-            .map_err(|error| String::from(js_sys::Error::from(error).message()))
+        binding::atomically(&self.storage, &mut write).map_err(binding::message_of)
     }
 
     fn write_rows(&self, effects: &Effects) -> Result<(), String> {

@@ -96,7 +96,6 @@ impl Exchange<'_> {
             Use::Serve | Use::ServeAndRenew => {}
             Use::Stale | Use::Request | Use::Miss => return None,
         }
-        self.cache.count(|counts| counts.hits += 1);
         let handled = Handled {
             forwarded: Some(why),
             collapsed: true,
@@ -112,12 +111,7 @@ impl Exchange<'_> {
 
     /// Serves what is stored, without asking anybody.
     async fn hit(&self, found: Found, now: Instant) -> Result<Response, JsValue> {
-        let is_stale = !found.entry.is_fresh(now);
         self.cache.tally(|counts| counts.hits += 1);
-        self.cache.count(|counts| {
-            counts.hits += 1;
-            counts.stale += u64::from(is_stale);
-        });
         let handled = Handled {
             hit: true,
             ttl: Some(found.entry.ttl(now)),
@@ -219,7 +213,6 @@ impl Exchange<'_> {
                         .asked
                         .may_serve_on_error(&found.entry, self.purges(), now) =>
             {
-                self.cache.count(|counts| counts.stale_on_error += 1);
                 let handled = Handled {
                     forwarded: Some(why),
                     status: answer.ok().map(|answer| answer.status),
@@ -261,7 +254,6 @@ impl Exchange<'_> {
         changes: &[(&str, Option<String>)],
         why: Forwarded,
     ) -> Result<Answer, JsValue> {
-        self.cache.count(|counts| counts.forwarded += 1);
         let request = match changes {
             [] => Clone::clone(&self.request),
             changes => forward::with_fields(&self.request, changes)?,
@@ -273,12 +265,11 @@ impl Exchange<'_> {
             .ask(&self.cache.isolate, request)
             .await?;
         let received = clock::now();
-        let described = binding::describe(&answered.response)?;
-        let (_, lines) = described.split_once('\n').unwrap_or_default();
+        let lines = binding::all_fields(&answered.response)?;
         let status = answered.response.status();
         Ok(Answer {
             status,
-            fields: Fields::parse(lines),
+            fields: Fields::parse(&lines),
             requested,
             received,
             handled: Handled {

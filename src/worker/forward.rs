@@ -137,6 +137,17 @@ pub(super) fn with_cookie(response: &Response, cookie: &str) -> Result<Response,
     REMOVED.with(|removed| binding::with_cookie(response, cookie, &cache_control, removed))
 }
 
+/// The same answer with a header field set.
+pub(super) fn with_field(
+    response: &Response,
+    name: &str,
+    value: &str,
+) -> Result<Response, JsValue> {
+    let changed = writable(response)?;
+    changed.headers().set(name, value)?;
+    Ok(changed)
+}
+
 /// The origin's answer without a header field.
 pub(super) fn without_field(response: &Response, name: &str) -> Result<Response, JsValue> {
     let changed = writable(response)?;

@@ -1,5 +1,5 @@
-//! Reading the header fields of a request, and where it came in. A read is a crossing to the runtime, so those that are
-//! wanted together are read together.
+//! Reading the header fields of a request, and where it came in. A read is a crossing to the runtime, so
+//! those that are wanted together are read together.
 
 use std::cell::OnceCell;
 
@@ -43,17 +43,19 @@ pub(super) fn names(names: &[&str]) -> Array {
 
 /// The data centre in which a request has arrived; none where the runtime does not say.
 pub(super) fn colo(request: &Request) -> Option<String> {
-    let cf = Reflect::get(request, &"cf".into()).ok()?;
-    // Not an object outside of Cloudflare.
-    let colo = Reflect::get(&cf, &"colo".into()).ok()?;
-    colo.as_string()
+    platform(request, "colo")
 }
 
 /// The continent of whoever sent a request: EU, AS, ...; none where the runtime does not say.
 pub(super) fn continent(request: &Request) -> Option<String> {
+    platform(request, "continent")
+}
+
+/// A text that Cloudflare says of a request.
+fn platform(request: &Request, name: &str) -> Option<String> {
     let cf = Reflect::get(request, &"cf".into()).ok()?;
-    let continent = Reflect::get(&cf, &"continent".into()).ok()?;
-    continent.as_string()
+    // Not an object outside of Cloudflare.
+    Reflect::get(&cf, &name.into()).ok()?.as_string()
 }
 
 /// The header fields of a request.

@@ -18,7 +18,7 @@ use super::rules::Rules;
 use super::tiers::Tiers;
 use super::url::host_of;
 use super::{answer, clock, log};
-use crate::cache::memory::{Hosts, Index, Memory as Caching};
+use crate::cache::memory::{Hosts, Memory as Caching};
 use crate::control::publication::Publication;
 use crate::control::version::Version;
 use crate::gate::edition::Edition;
@@ -141,6 +141,11 @@ impl Lasting {
         self.cached.iter().flat_map(Hosts::iter)
     }
 
+    /// The host of a URL, if it is cached. Where none is, the whole cost is this one look.
+    pub(super) fn cached_host(&self, url: &str) -> Option<&CachedHost> {
+        self.cached.as_ref()?.find(host_of(url))
+    }
+
     /// The upper tiers of the deployment, if it has any.
     pub(super) fn tiers(&'static self) -> Option<&'static Tiers> {
         self.tiers.as_ref()
@@ -212,8 +217,8 @@ impl Isolate {
     }
 
     /// The host of a URL, if it is cached. Where none is, the whole cost is this one look.
-    pub(super) fn cached_host(&self, url: &str) -> Option<(Index, &'static CachedHost)> {
-        self.lasting.cached.as_ref()?.find(host_of(url))
+    pub(super) fn cached_host(&self, url: &str) -> Option<&'static CachedHost> {
+        self.lasting.cached_host(url)
     }
 
     /// The upper tiers of the deployment, if it has any.
@@ -227,7 +232,7 @@ impl Isolate {
     }
 
     /// The same of a request whose URL is not at hand.
-    pub(super) fn cached_host_of(&self, request: &Request) -> Option<(Index, &'static CachedHost)> {
+    pub(super) fn cached_host_of(&self, request: &Request) -> Option<&'static CachedHost> {
         self.lasting.cached.as_ref()?.find(host_of(&request.url()))
     }
 

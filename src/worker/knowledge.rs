@@ -122,10 +122,13 @@ impl Known {
     }
 
     async fn try_to_read(&self, env: &Env, with_ranges: bool) -> Result<(), String> {
-        let text = |error: JsValue| String::from(js_sys::Error::from(error).message());
-        let namespace = Reflect::get(env, &JsValue::from_str(COPIES)).map_err(text)?;
+        let namespace =
+            Reflect::get(env, &JsValue::from_str(COPIES)).map_err(binding::message_of)?;
         let read = binding::read_knowledge(&namespace, with_ranges);
-        let read: Array = JsFuture::from(read).await.map_err(text)?.unchecked_into();
+        let read: Array = JsFuture::from(read)
+            .await
+            .map_err(binding::message_of)?
+            .unchecked_into();
         let mut knowledge = Knowledge::clone(&self.knowledge.borrow());
         if let Some(hints) = read.get(0).as_string() {
             let hints = serde_json::from_str(&hints).map_err(|error| format!("hints: {error}"))?;

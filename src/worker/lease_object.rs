@@ -8,7 +8,6 @@ use std::panic::RefUnwindSafe;
 use std::rc::Rc;
 use std::time::Duration;
 
-use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 use worker::worker_sys::DurableObjectState;
@@ -42,18 +41,9 @@ impl Lease {
             inner: Rc::default(),
         }
     }
-
-    /// A message as text; the promise is of the answer as text.
-    pub fn hear(&self, body: &str) -> Promise {
-        object::hear(body, |body, answer| hear(&self.inner, body, answer))
-    }
-
-    /// The same by HTTP.
-    pub fn fetch(&self, request: &web_sys::Request) -> Promise {
-        let inner = Rc::clone(&self.inner);
-        object::fetch(request, move |body, answer| hear(&inner, body, answer))
-    }
 }
+
+object::hears!(Lease);
 
 fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
     let now = clock::now();
@@ -79,10 +69,7 @@ fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
 
 fn tell(told: Told<Answer>) {
     for (answer, grant) in told {
-        match serde_json::to_string(&grant) {
-            Ok(text) => answer.give(&text),
-            Err(error) => answer.fail(&error.to_string()),
-        }
+        answer.settle(serde_json::to_string(&grant));
     }
 }
 

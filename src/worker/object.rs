@@ -5,6 +5,30 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 use super::binding::{self, Answer};
 
+/// Gives an object the methods by which it hears: what its module's own `hear` is told, with what the
+/// object shares in `inner`.
+macro_rules! hears {
+    ($object:ident) => {
+        #[wasm_bindgen]
+        impl $object {
+            /// What is said as text; the promise is of the answer as text.
+            pub fn hear(&self, body: &str) -> js_sys::Promise {
+                $crate::worker::object::hear(body, |body, answer| hear(&self.inner, body, answer))
+            }
+
+            /// The same by HTTP.
+            pub fn fetch(&self, request: &web_sys::Request) -> js_sys::Promise {
+                let inner = std::rc::Rc::clone(&self.inner);
+                $crate::worker::object::fetch(request, move |body, answer| {
+                    hear(&inner, body, answer);
+                })
+            }
+        }
+    };
+}
+
+pub(super) use hears;
+
 /// Hears `body`; the promise is of the answer. No future of this program is made for it.
 pub(super) fn hear(body: &str, hear: impl FnOnce(&str, Answer)) -> Promise {
     let answer = Answer::new();

@@ -10,15 +10,16 @@ let hears = true;
  * @param {string} name Of the object.
  * @param {string} body
  * @param {number} patience In milliseconds.
+ * @param {string} [locationHint] Where the object is made, if it is new.
  * @returns {Promise<string | undefined>} The answer; undefined if there is none in time.
  */
-export async function ask(namespace, name, body, patience) {
+export async function ask(namespace, name, body, patience, locationHint) {
   let timer;
   const late = new Promise((resolve) => {
     timer = setTimeout(resolve, patience);
   });
   try {
-    return await Promise.race([say(namespace.getByName(name), body), late]);
+    return await Promise.race([say(namespace.getByName(name, locationHint && { locationHint }), body), late]);
   } finally {
     clearTimeout(timer);
   }

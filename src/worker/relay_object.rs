@@ -9,7 +9,6 @@ use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Duration;
 
-use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 use worker::worker_sys::DurableObjectState;
@@ -17,7 +16,7 @@ use worker::{Delay, Env, State};
 
 use super::binding::Answer;
 use super::{call, clock, object};
-use crate::room::message::{Request, Response, Writer};
+use crate::room::message::{Request, Writer};
 use crate::room::relay::{self, Part};
 use crate::site::room::RoomId;
 
@@ -57,18 +56,9 @@ impl Relay {
             inner: Rc::new(inner),
         }
     }
-
-    /// A request to the room as text; the promise is of the response as text.
-    pub fn hear(&self, body: &str) -> Promise {
-        object::hear(body, |body, answer| hear(&self.inner, body, answer))
-    }
-
-    /// The same by HTTP.
-    pub fn fetch(&self, request: &web_sys::Request) -> Promise {
-        let inner = Rc::clone(&self.inner);
-        object::fetch(request, move |body, answer| hear(&inner, body, answer))
-    }
 }
+
+object::hears!(Relay);
 
 fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
     let request = match Request::read(body) {
@@ -77,7 +67,7 @@ fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
     };
     let heard = inner.relay.borrow_mut().hear(request, answer, clock::now());
     if let Some((response, answer)) = heard {
-        return give(&mut Writer::default(), &answer, &response);
+        return answer.settle(Writer::default().write(&response));
     }
     if !inner.calling.replace(true) {
         spawn_local(run_calls(Rc::clone(inner)));
@@ -131,13 +121,6 @@ async fn pass_on(inner: Rc<Inner>, request: Request, parts: Vec<Part<Answer>>) {
     };
     let mut writer = Writer::default();
     for (part, response) in parts.iter().zip(&responses) {
-        give(&mut writer, &part.to, response);
-    }
-}
-
-fn give(writer: &mut Writer, answer: &Answer, response: &Response) {
-    match writer.write(response) {
-        Ok(text) => answer.give(&text),
-        Err(error) => answer.fail(&error.to_string()),
+        part.to.settle(writer.write(response));
     }
 }

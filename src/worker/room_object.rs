@@ -48,7 +48,7 @@ use wasm_bindgen_futures::{JsFuture, future_to_promise, spawn_local};
 use worker::worker_sys::DurableObjectState;
 use worker::{Delay, Env, State, Storage};
 
-use super::binding::Answer;
+use super::binding::{self, Answer};
 use super::governed::Governed;
 use super::room_figures::Figures;
 use super::room_store::{Kept, Store};
@@ -112,11 +112,6 @@ impl Room {
         }
     }
 
-    /// A request as text; the promise is of the response as text.
-    pub fn hear(&self, body: &str) -> Promise {
-        object::hear(body, |body, answer| hear(&self.inner, body, answer))
-    }
-
     /// The alarm: a minute has ended, and nobody may have said so. Fails never, since all that would
     /// be repeated is said with the next request.
     pub fn alarm(&self) -> Promise {
@@ -126,13 +121,9 @@ impl Room {
             Ok(JsValue::UNDEFINED)
         }))
     }
-
-    /// The same by HTTP.
-    pub fn fetch(&self, request: &web_sys::Request) -> Promise {
-        let inner = Rc::clone(&self.inner);
-        object::fetch(request, move |body, answer| hear(&inner, body, answer))
-    }
 }
+
+object::hears!(Room);
 
 fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
     if let Some(policy) = body.strip_prefix(POLICY) {
@@ -141,10 +132,7 @@ fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
     if let Some(question) = body.strip_prefix(QUESTION) {
         let (inner, question) = (Rc::clone(inner), question.to_owned());
         return spawn_local(async move {
-            match tell(&inner, &question).await {
-                Ok(text) => answer.give(&text),
-                Err(message) => answer.fail(&message),
-            }
+            answer.settle(tell(&inner, &question).await);
         });
     }
     match catch_unwind(AssertUnwindSafe(|| understand(body))) {
@@ -168,7 +156,7 @@ async fn look(inner: &Rc<Inner>) -> Result<Arc<Snapshot>, String> {
     let body = serde_json::to_string(&request).map_err(|error| error.to_string())?;
     let heard = object::hear(&body, |body, answer| hear(inner, body, answer));
     let answer = JsFuture::from(heard).await;
-    let answer = answer.map_err(|error| String::from(js_sys::Error::from(error).message()))?;
+    let answer = answer.map_err(binding::message_of)?;
     let response: Response = serde_json::from_str(&answer.as_string().unwrap_or_default())
         .map_err(|error| error.to_string())?;
     let missing = || "no snapshot".to_owned();
@@ -232,10 +220,7 @@ async fn run_batches(inner: Rc<Inner>) {
             Ok(responses) => {
                 let mut writer = Writer::default();
                 for (answer, response) in answers.iter().zip(&responses) {
-                    match writer.write(response) {
-                        Ok(text) => answer.give(&text),
-                        Err(error) => answer.fail(&error.to_string()),
-                    }
+                    answer.settle(writer.write(response));
                 }
             }
             Err(message) => {

@@ -52,11 +52,11 @@ const oneLine = (value) => (value === null || value === undefined ? value : Stri
 /**
  * All header fields, each a line of `name:value`; names are in lower case.
  *
- * @param {Request} request
+ * @param {Request | Response} message
  */
-export function allFields(request) {
+export function allFields(message) {
   let lines = "";
-  for (const [name, value] of request.headers) lines += `${name}:${value}\n`;
+  for (const [name, value] of message.headers) lines += `${name}:${value}\n`;
   return lines;
 }
 
@@ -74,15 +74,21 @@ export function fetchAsItComes(request) {
 const MOST_HEADS = 256;
 const heads = new Map();
 
-/** Header fields from lines of `name:value`. Copying such an object is cheaper than making one. */
+/** Header fields from lines of `name:value`. */
+function parsed(head) {
+  const headers = new Headers();
+  for (const line of head.split("\n")) {
+    const colon = line.indexOf(":");
+    if (colon > 0) headers.append(line.slice(0, colon), line.slice(colon + 1));
+  }
+  return headers;
+}
+
+/** The same of a head that comes again. Copying such an object is cheaper than making one. */
 function headersOf(head) {
   let headers = heads.get(head);
   if (!headers) {
-    headers = new Headers();
-    for (const line of head.split("\n")) {
-      const colon = line.indexOf(":");
-      if (colon > 0) headers.append(line.slice(0, colon), line.slice(colon + 1));
-    }
+    headers = parsed(head);
     if (heads.size >= MOST_HEADS) heads.clear();
     heads.set(head, headers);
   }
@@ -118,4 +124,15 @@ export function withCookie(response, cookie, cacheControl, removed) {
   headers.set("Cache-Control", cacheControl);
   for (const name of removed) headers.delete(name);
   return changed;
+}
+
+/**
+ * An answer of this status and these fields, with a body that goes along as it is.
+ *
+ * @param {number} status
+ * @param {string} head Lines of `name:value`.
+ * @param {ReadableStream | null} body
+ */
+export function compose(status, head, body) {
+  return new Response(body, { status, headers: parsed(head), encodeBody: "manual" });
 }

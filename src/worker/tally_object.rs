@@ -5,7 +5,6 @@ use std::cell::{Cell, RefCell};
 use std::panic::RefUnwindSafe;
 use std::rc::Rc;
 
-use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 use worker::worker_sys::DurableObjectState;
@@ -47,18 +46,9 @@ impl Tally {
             inner: Rc::new(inner),
         }
     }
-
-    /// A message as text; the promise is of the answer as text.
-    pub fn hear(&self, body: &str) -> Promise {
-        object::hear(body, |body, answer| hear(&self.inner, body, answer))
-    }
-
-    /// The same by HTTP.
-    pub fn fetch(&self, request: &web_sys::Request) -> Promise {
-        let inner = Rc::clone(&self.inner);
-        object::fetch(request, move |body, answer| hear(&inner, body, answer))
-    }
 }
+
+object::hears!(Tally);
 
 fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
     let message = match serde_json::from_str(body) {
@@ -67,10 +57,7 @@ fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
     };
     let inner = Rc::clone(inner);
     spawn_local(async move {
-        match inner.answer(message).await {
-            Ok(text) => answer.give(&text),
-            Err(error) => answer.fail(&error),
-        }
+        answer.settle(inner.answer(message).await);
     });
 }
 

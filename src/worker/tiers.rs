@@ -124,14 +124,13 @@ impl Tiers {
         if let Some(name) = &self.is {
             return Some(Ok(self.serve(lasting, name, Clone::clone(request), ctx)));
         }
-        let isolate = lasting.current();
-        isolate.cached_host(url)?;
+        lasting.cached_host(url)?;
         let marker = self.marker(request, url)?;
         if marker.hop != Hop::Origin {
             return None;
         }
         // A tier of ours is asking the origin, and came by here: it shall not come round again.
-        Some(forward::unmarked(&isolate, request).map(Into::into))
+        Some(forward::unmarked(&lasting.current(), request).map(Into::into))
     }
 
     /// What the marker of a request says, if it has a good one.
@@ -182,7 +181,7 @@ impl Tiers {
             }
         }
         let isolate = lasting.current();
-        let Some((index, host)) = isolate.cached_host(&url) else {
+        let Some(host) = isolate.cached_host(&url) else {
             // Another release of this program, which caches other hosts.
             return said(421, Said::Refused);
         };
@@ -198,7 +197,6 @@ impl Tiers {
         let leasing = (hop == Hop::Tier).then(|| Leasing::new(&self.env, &name));
         let cache = Cache {
             isolate,
-            index,
             host,
             upstream,
             name: format!("upper-{name}").into(),

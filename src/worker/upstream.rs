@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::rc::Rc;
+use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use wasm_bindgen::{JsCast, JsValue};
@@ -9,7 +10,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Request, Response};
 use worker::Delay;
 
-use super::binding::TierCall;
+use super::binding::{self, TierCall};
 use super::isolate::Isolate;
 use super::tiers::Tiers;
 use super::{clock, forward, headers, log};
@@ -241,17 +242,9 @@ impl Tiers {
             before: None,
         };
         let ping = async {
-            let call = send(&ping);
-            let answered = JsFuture::from(call.response());
-            let patience = Delay::from(budget.alive(clock::now()));
-            match select(answered, patience).await {
-                Either::Left((Ok(answered), _)) => said(&answered) == Some(Said::Here),
-                Either::Left((Err(_), _)) => false,
-                Either::Right(_) => {
-                    call.stop();
-                    false
-                }
-            }
+            let patience = budget.alive(clock::now());
+            let answered = within(&send(&ping), patience).await;
+            answered.is_some_and(|answered| said(&answered) == Some(Said::Here))
         };
         let answer = match select(answer, pin!(ping)).await {
             Either::Left((answered, _)) => return judge(answered),
@@ -303,17 +296,8 @@ impl Tiers {
         let now = clock::now();
         let marker = marker::sign(keys, &marker, &request.method(), &url, now);
         let call = TierCall::new(&target, request, &marker);
-        let patience = Delay::from(Budget::begin(now).alive(now));
-        match select(JsFuture::from(call.response()), patience).await {
-            Either::Left((answered, _)) => {
-                let answered = answered.ok()?;
-                (said(&answered) == Some(Said::Hit)).then(|| answered.unchecked_into())
-            }
-            Either::Right(_) => {
-                call.stop();
-                None
-            }
-        }
+        let answered = within(&call, Budget::begin(now).alive(now)).await?;
+        (said(&answered) == Some(Said::Hit)).then(|| answered.unchecked_into())
     }
 
     /// The origin's answer to the upper tier called `tier`, in the time that it has.
@@ -342,8 +326,19 @@ impl Tiers {
     }
 }
 
+/// What a call is answered in time; none if it fails. One that is late is given up.
+async fn within(call: &TierCall, patience: Duration) -> Option<JsValue> {
+    match select(JsFuture::from(call.response()), Delay::from(patience)).await {
+        Either::Left((answered, _)) => answered.ok(),
+        Either::Right(_) => {
+            call.stop();
+            None
+        }
+    }
+}
+
 fn failure(error: JsValue) -> Failure {
-    Failure::Tier(js_sys::Error::from(error).message().into())
+    Failure::Tier(binding::message_of(error))
 }
 
 /// What a tier says of its answer; none if the answer is not a tier's.

@@ -34,6 +34,16 @@ pub enum Version {
     V2,
 }
 
+impl Version {
+    /// What an answer calls the origin.
+    const fn origin(self) -> &'static str {
+        match self {
+            Self::V1 => "origin-ip",
+            Self::V2 => "origin_ip",
+        }
+    }
+}
+
 /// A call on its way to the object that performs it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Call {
@@ -98,12 +108,8 @@ pub fn answer(knowledge: &mut Knowledge, call: Call, now: Instant) -> Answer {
 
 /// A mapping as Cloudflare writes it.
 fn mapping(origin: &OriginName, hint: &Hint, version: Version) -> Value {
-    let name = match version {
-        Version::V1 => "origin-ip",
-        Version::V2 => "origin_ip",
-    };
     json!({
-        name: origin.as_str(),
+        version.origin(): origin.as_str(),
         "vendor": hint.region.vendor().as_str(),
         "region": hint.region.name(),
         "modified_on": stamp(hint.modified),
@@ -224,11 +230,7 @@ fn delete(knowledge: &mut Knowledge, text: &str, version: Version) -> Result<Suc
         let message = format!("there is no mapping for {origin}");
         return Err(Refusal::new(404, NOTHING_TO_DELETE, message));
     }
-    let name = match version {
-        Version::V1 => "origin-ip",
-        Version::V2 => "origin_ip",
-    };
-    let deleted = json!({ name: origin.as_str() });
+    let deleted = json!({ version.origin(): origin.as_str() });
     Ok(Success::of(result(deleted, version, None)))
 }
 
@@ -328,10 +330,7 @@ fn set_many(
 }
 
 fn failure(origin: &Value, error: &str, version: Version) -> Value {
-    match version {
-        Version::V1 => json!({ "origin-ip": origin, "error": error }),
-        Version::V2 => json!({ "origin_ip": origin, "error": error }),
-    }
+    json!({ version.origin(): origin, "error": error })
 }
 
 fn delete_many(
