@@ -96,6 +96,8 @@ pub(crate) struct Verdict {
     pub(crate) inversions: Inversions,
     /// Median and 90th percentile of the relative error of told waits.
     pub(crate) error: Option<(f64, f64)>,
+    /// 10th percentile, median and 90th percentile of what was told above the true wait, relative to it.
+    pub(crate) lean: Option<(f64, f64, f64)>,
     /// Of the waits that were told, so many lay within the range that was told.
     pub(crate) within: f64,
     /// Of told waits, so many were "no estimate".
@@ -173,20 +175,15 @@ impl Judge {
         self.observed.remove(&number);
     }
 
-    /// An observed visitor asks, and `tell` says what they are told, given what they were told last and
-    /// how long ago.
+    /// An observed visitor asks, and `tell` says what they are told, given what they were told last.
     pub(crate) fn told(
         &mut self,
         number: u32,
         now: u32,
-        tell: impl FnOnce(Option<(Promise, Span)>) -> Option<Promise>,
+        tell: impl FnOnce(Option<Promise>) -> Option<Promise>,
     ) {
         let told = self.observed.entry(number).or_default();
-        let earlier = told.last().and_then(|last| {
-            let ago = Span::from_millis((now - last.at).into());
-            last.promise.map(|promise| (promise, ago))
-        });
-        let promise = tell(earlier);
+        let promise = tell(told.last().and_then(|last| last.promise));
         told.push(Told { at: now, promise });
     }
 
@@ -240,6 +237,9 @@ impl Judge {
     pub(crate) fn verdict(&mut self) -> Verdict {
         let mut errors: Vec<f64> = self.compared.iter().map(Compared::error).collect();
         errors.sort_by(f64::total_cmp);
+        let mut leans: Vec<f64> = self.compared.iter().map(Compared::lean).collect();
+        leans.sort_by(f64::total_cmp);
+        let lean = |share| quantile(&leans, share);
         self.waits_ms.sort_unstable();
         let wait = |share| quantile(&self.waits_ms, share).map(|ms| f64::from(ms) / 1000.0);
         let most = |of: fn(&Second) -> u32| self.seconds.iter().map(of).max().unwrap_or(0);
@@ -257,6 +257,10 @@ impl Judge {
             limit_used: share(used.binding),
             inversions: self.order.inversions(),
             error: quantile(&errors, 0.5).zip(quantile(&errors, 0.9)),
+            lean: lean(0.1)
+                .zip(lean(0.5))
+                .zip(lean(0.9))
+                .map(|((a, b), c)| (a, b, c)),
             within: self.compared.iter().filter(|told| told.is_within).count() as f64
                 / self.compared.len().max(1) as f64,
             untold: self.no_estimate as f64 / told.max(1.0),
@@ -274,8 +278,13 @@ impl Judge {
 
 impl Compared {
     /// The error relative to the true wait.
-    pub(crate) fn error(&self) -> f64 {
-        (f64::from(self.told) - f64::from(self.true_wait)).abs() / f64::from(self.true_wait)
+    fn error(&self) -> f64 {
+        self.lean().abs()
+    }
+
+    /// The same with its sign: above nothing what was told too long.
+    fn lean(&self) -> f64 {
+        (f64::from(self.told) - f64::from(self.true_wait)) / f64::from(self.true_wait)
     }
 }
 

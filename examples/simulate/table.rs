@@ -48,6 +48,13 @@ pub(crate) fn lines(scenario: &Scenario, verdict: &Verdict) -> Vec<(&'static str
             format!("{:.1} % / {:.1} %", median * 100.0, p90 * 100.0)
         }),
     ));
+    lines.push((
+        "told above true, P10 / median / P90",
+        verdict.lean.map_or("-".into(), |(p10, median, p90)| {
+            let percent = |share: f64| format!("{:+.1} %", share * 100.0);
+            format!("{} / {} / {}", percent(p10), percent(median), percent(p90))
+        }),
+    ));
     lines.push(("within the range told", percent(Some(verdict.within))));
     lines.push(("told no estimate", percent(Some(verdict.untold))));
     lines.push((

@@ -316,11 +316,8 @@ impl World {
         let ahead = view.users_ahead(ticket);
         let wait = view.expected_wait(ahead);
         if number.is_multiple_of(self.observe_every) {
-            let at = START + Span::from_millis(self.now.into());
-            self.judge.told(number, self.now, |earlier| {
-                let earlier = earlier.map(|(promise, ago)| (promise, at - ago));
-                view.promise(ahead, earlier)
-            });
+            let tell = |earlier| view.promise(ahead, earlier);
+            self.judge.told(number, self.now, tell);
         }
         self.request.polled.push(ticket);
         let interval = if visitor.is_hidden() {

@@ -2,6 +2,7 @@
 
 pub mod draw;
 pub mod figures;
+pub mod forecast;
 pub mod ledger;
 pub mod lottery;
 pub mod message;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::forecast::Reach;
 use super::lottery::{Epoch, Quartiles};
 use super::number::{Incarnation, TicketNumber};
 use super::place::{Announcement, Draws};
@@ -67,6 +68,9 @@ pub struct Snapshot {
     /// How fast the line moves; none until there is something to measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<Pace>,
+    /// How far the line will have moved after how long; empty until there is something to measure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forecast: Vec<Reach>,
     /// How many come before a number: points of a rising line, between which the reader
     /// interpolates. The first point is the first number not yet called.
     #[serde(default)]

@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::forecast::reaches;
 use super::snapshot::Snapshot;
-use crate::time::{Instant, Span};
+use crate::time::Span;
 
 /// How fast the line moves.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -17,13 +18,6 @@ pub struct Pace {
     /// Of a million who wait, so many leave the line in a minute.
     #[serde(default)]
     pub leaving_per_million: u32,
-    /// On so many calls this rests.
-    #[serde(default)]
-    pub calls: u32,
-    /// When the line was last found to move clearly slower than was told before. What a visitor was
-    /// told since does not rise.
-    #[serde(default)]
-    pub slowed: Instant,
     /// By how much the waits foretold lately were wrong, in thousandths of what was foretold. Rooms of
     /// an earlier version do not say.
     #[serde(default)]
@@ -39,11 +33,14 @@ const LARGEST_ERROR: u32 = 600;
 /// `docs/simulator.md`.
 const SPREAD_HALVES: u32 = 4;
 
-/// A promise may have been made from a snapshot that is so much older.
-const SNAPSHOT_AGE: Span = Span::from_secs(5);
+/// A wait is told anew, though it is longer than was told before, when it is longer by this part of it
+/// and so much.
+const LONGER: u64 = 8;
+const SLACK: Span = Span::from_secs(60);
 
 /// A wait of more than a year says nothing.
 const LONGEST_MINUTES: f64 = 525_600.0;
+const LONGEST_SECS: u64 = 31_536_000;
 
 impl Pace {
     /// How long it takes until `people` at the head of the line are called or gone, in minutes.
@@ -90,18 +87,18 @@ pub struct Promise {
 }
 
 impl Promise {
-    /// What is told now: `wait` and no more than was promised at `made`, unless the line has slowed
-    /// down since. Where no wait can be told now, what was promised stands.
-    pub fn next(
-        wait: Option<Wait>,
-        earlier: Option<(Self, Instant)>,
-        slowed: Instant,
-    ) -> Option<Self> {
-        let kept = earlier.filter(|(_, made)| *made > slowed + SNAPSHOT_AGE);
+    /// What is told now: `wait`, and no more than was promised before, unless the wait has become clearly
+    /// longer. Where no wait can be told now, what was promised stands.
+    pub fn next(wait: Option<Wait>, earlier: Option<Self>) -> Option<Self> {
         let Some(wait) = wait else {
-            return kept.map(|(promise, _)| promise);
+            return earlier;
         };
-        let (likely, most) = kept.map_or((wait.likely, wait.most), |(promise, _)| {
+        let kept = earlier.filter(|promise| {
+            let likely = promise.likely.as_millis();
+            let longer = Span::from_millis(likely.saturating_add(likely / LONGER));
+            wait.likely <= longer + SLACK
+        });
+        let (likely, most) = kept.map_or((wait.likely, wait.most), |promise| {
             (promise.likely.min(wait.likely), promise.most.min(wait.most))
         });
         Some(Self { likely, most })
@@ -137,18 +134,20 @@ impl Snapshot {
         })
     }
 
-    /// What a visitor with `ahead` others before them is told, who was told `earlier` at that time.
-    pub fn promise(&self, ahead: u64, earlier: Option<(Promise, Instant)>) -> Option<Promise> {
-        let slowed = self.pace.map_or(Instant::default(), |pace| pace.slowed);
-        Promise::next(self.wait(ahead), earlier, slowed)
+    /// What a visitor with `ahead` others before them is told, who was told `earlier`.
+    pub fn promise(&self, ahead: u64, earlier: Option<Promise>) -> Option<Promise> {
+        Promise::next(self.wait(ahead), earlier)
     }
 
     /// The expected wait of a visitor with `ahead` others before them, however uncertain.
     pub fn expected_wait(&self, ahead: u64) -> Option<Span> {
         let people = ahead.saturating_add(1);
+        if !self.forecast.is_empty() {
+            return reaches(&self.forecast, people).filter(|wait| wait.as_secs() < LONGEST_SECS);
+        }
+        // A room of an earlier version.
         match self.pace.filter(|pace| pace.calls_per_hour > 0) {
             Some(pace) => pace.span(people),
-            // A room of an earlier version.
             None => {
                 let rate = f64::from(self.admissions_per_minute.filter(|rate| *rate > 0.0)?);
                 span(people as f64 / rate)

@@ -38,7 +38,7 @@ impl Ledger {
                 .unwrap_or(false);
             if present && !spent {
                 self.invitations.invite(place, now);
-                self.throughput.called(1);
+                self.outlook.throughput.called(1);
                 expected.one_more();
                 open = open.saturating_add(1);
             }
@@ -47,7 +47,7 @@ impl Ledger {
         if called > self.book.called {
             let up_to = Place::new(called);
             self.record(Effect::Called { up_to });
-            self.throughput.reached(called, now);
+            self.outlook.tracers.reached(called, now);
         }
     }
 

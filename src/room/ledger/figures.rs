@@ -4,6 +4,7 @@ use super::Ledger;
 use super::book::Standing;
 use super::journal::Row;
 use crate::room::figures::recorder::Recorder;
+use crate::room::forecast::reaches;
 use crate::room::number::TicketNumber;
 use crate::room::policy::{Admits, Policy};
 use crate::room::position::Position;
@@ -57,9 +58,10 @@ impl Ledger {
 
     /// Notes the wait that a visitor with `ahead` others before them is told with the number.
     pub(super) fn foretell(&mut self, policy: &Policy, ahead: u32) {
-        let told = self.throughput.told();
-        let told = told.filter(|pace| pace.is_trusted() && policy.admits == Admits::InOrder);
-        if let Some(wait) = told.and_then(|pace| pace.span(u64::from(ahead) + 1)) {
+        let told = self.outlook.told();
+        let told = told.filter(|(pace, _)| pace.is_trusted() && policy.admits == Admits::InOrder);
+        let wait = told.and_then(|(_, forecast)| reaches(forecast, u64::from(ahead) + 1));
+        if let Some(wait) = wait {
             self.recorder.current().foretold.record(wait);
         }
     }

@@ -11,7 +11,7 @@ impl Ledger {
         if !matches!(policy.admits, Admits::InOrder | Admits::AtRandom) {
             return false;
         }
-        let per_minute = self.throughput.per_minute(self.book.time);
+        let per_minute = self.outlook.throughput.per_minute(self.book.time);
         let Some((longest, rate)) = policy.full_after.zip(per_minute) else {
             return false;
         };

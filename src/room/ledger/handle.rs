@@ -109,7 +109,6 @@ impl Ledger {
             let provisional = self.first_pass_is_provisional(policy);
             self.admit(policy, number, provisional)
         } else {
-            self.throughput.joined();
             let tally = self.recorder.current();
             tally.joined = tally.joined.saturating_add(1);
             let ahead = self.ahead_of(number);
@@ -169,7 +168,7 @@ impl Ledger {
         } else {
             self.waiters.left(self.book.place_of(number));
         }
-        self.throughput.record(self.book.active());
+        self.outlook.throughput.record(self.book.active());
         let tally = self.recorder.current();
         tally.granted = tally.granted.saturating_add(1);
         Reply::Admitted {
@@ -235,6 +234,9 @@ impl Ledger {
                 provisional: false,
             };
         }
+        self.outlook
+            .lifetimes
+            .renewed(slot.expires, self.book.time);
         self.record(Effect::Renewed { number, expires });
         Reply::Admitted {
             number,
@@ -252,7 +254,10 @@ impl Ledger {
                 self.waiters.left(place);
                 self.invitations.close(place, false, self.book.time);
             }
-            Standing::Active(_) => self.departures.record(self.book.time),
+            Standing::Active(slot) => {
+                self.departures.record(self.book.time);
+                self.outlook.lifetimes.ended(slot.expires, self.book.time);
+            }
         }
         self.count_end(standing, revoked);
         self.record(Effect::Ended { number });

@@ -167,6 +167,13 @@ impl Invitations {
         }
     }
 
+    /// The share of the called that comes within [`CLAIM_WINDOW`]: a quarter at the least.
+    pub(super) fn share_that_comes(&self) -> f64 {
+        let came: u64 = self.came.iter().map(|count| u64::from(*count)).sum();
+        let all = came + u64::from(self.lapsed);
+        (came as f64 / all.max(1) as f64).max(1.0 / f64::from(MOST_CALLS_PER_SLOT))
+    }
+
     /// How many were called within the last `span` and have not come.
     pub(super) fn open_since(&self, span: Span, now: Instant) -> u32 {
         let late = self.cohorts.iter().rev();

@@ -22,12 +22,16 @@ mod calling;
 mod door;
 mod epochs;
 mod figures;
+mod forecast;
 mod full;
 mod handle;
 mod invitations;
 pub mod journal;
+mod lifetimes;
 mod load;
 mod lot;
+mod outlook;
+mod patience;
 mod publish;
 mod random;
 mod rate;
@@ -53,9 +57,9 @@ use book::{Book, Effect};
 use invitations::Invitations;
 use journal::Row;
 use load::Load;
+use outlook::Outlook;
 use returns::Returns;
 use standby::Departures;
-use throughput::Throughput;
 use turnout::Turnout;
 use waiters::Waiters;
 
@@ -111,7 +115,7 @@ pub struct Ledger {
     waiters: Waiters,
     invitations: Invitations,
     departures: Departures,
-    throughput: Throughput,
+    outlook: Outlook,
     returns: Returns,
     turnout: Turnout,
     /// Whether newcomers get no number, as last published.
@@ -172,7 +176,7 @@ impl Ledger {
             heard: now,
             silence,
             recovered: true,
-            throughput: Throughput::default(),
+            outlook: Outlook::default(),
             returns: Returns::default(),
             turnout,
             full: false,
@@ -259,8 +263,7 @@ impl Ledger {
         self.waiters.advance(self.book.time, policy.absent_after());
         // Before an event starts nothing moves, and that says nothing of how fast it will.
         let moves = policy.drawing.is_none() && !self.may_walk_in(policy);
-        self.throughput
-            .observe(moves, self.book.active(), self.book.time);
+        self.look_ahead(policy, moves);
         self.call(policy);
     }
 

@@ -40,7 +40,7 @@ impl Ledger {
             ..
         } = headline;
         let drawing = self.waiters.draw(now, policy.absent_after());
-        self.throughput.line(drawing.queued);
+        let told = self.outlook.told();
         let behind = |point: &Ahead| Ahead(point.0, point.1.saturating_add(called));
         Arc::new(Snapshot {
             incarnation: self.book.incarnation,
@@ -52,8 +52,9 @@ impl Ledger {
             admitted_last_minute: self.book.admitted_last_minute(),
             called: called.saturating_add(drawn),
             queued: drawing.queued.saturating_sub(drawn),
-            admissions_per_minute: self.throughput.per_minute(now),
-            pace: self.throughput.pace(policy, &drawing.points, called, now),
+            admissions_per_minute: self.outlook.throughput.per_minute(now),
+            pace: told.map(|(pace, _)| pace),
+            forecast: told.map_or_else(Vec::new, |(_, forecast)| forecast.to_vec()),
             ahead: drawing.points.iter().map(behind).collect(),
             queueing,
             full,

@@ -64,7 +64,7 @@ impl Ledger {
     /// too early stands at the door.
     fn to_be_filled(&self, policy: &Policy) -> f64 {
         let ahead = (EPOCH.as_millis() + policy.poll_far.as_millis() / 2) as f64;
-        let per_minute = self.throughput.per_minute(self.book.time);
+        let per_minute = self.outlook.throughput.per_minute(self.book.time);
         let flow = f64::from(per_minute.unwrap_or(0.0)) * ahead / 60_000.0;
         let slots = f64::from(self.free(policy)) + flow;
         slots + slots.sqrt()

@@ -74,6 +74,13 @@ impl Slots {
         }
     }
 
+    /// How many passes end in each second, the soonest first.
+    pub(super) fn ends_by_second(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.ends_by_second
+            .iter()
+            .map(|(second, ending)| (*second, *ending))
+    }
+
     /// How many passes end by `at`, to the second.
     pub(super) fn ending_by(&self, at: Instant) -> u32 {
         let seconds = self.ends_by_second.range(..=at.as_secs());

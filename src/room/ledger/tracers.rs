@@ -6,8 +6,8 @@
 
 use std::collections::VecDeque;
 
+use crate::room::forecast::{Reach, reaches};
 use crate::room::snapshot::Ahead;
-use crate::room::wait::Pace;
 use crate::time::{Instant, Span};
 
 /// A note is made so often, and so many are kept: an hour's.
@@ -67,8 +67,8 @@ impl Default for Tracers {
 }
 
 impl Tracers {
-    /// Notes what `pace` foretells of the line that `points` draws, with `called` before it.
-    pub(super) fn note(&mut self, pace: &Pace, points: &[Ahead], called: u32, now: Instant) {
+    /// Notes what `forecast` foretells of the line that `points` draws, with `called` before it.
+    pub(super) fn note(&mut self, forecast: &[Reach], points: &[Ahead], called: u32, now: Instant) {
         let (Some(last), true) = (points.last(), now >= self.next) else {
             return;
         };
@@ -80,7 +80,7 @@ impl Tracers {
             };
             let people = u64::from(point.1.saturating_add(called));
             let rises = watched.back().is_none_or(|before| before.place < point.0);
-            if let (Some(foretold), true, true) = (pace.span(people), rises, watched.len() < KEPT)
+            if let (Some(foretold), true, true) = (reaches(forecast, people), rises, watched.len() < KEPT)
                 && foretold >= SHORTEST
             {
                 watched.push_back(Tracer {
@@ -114,12 +114,9 @@ impl Tracers {
 mod tests {
     use super::*;
 
-    /// A line of a thousand that is called one a second, while `pace` is told; for `seconds`.
+    /// A line of a thousand that is called one a second, while so many calls an hour are told; for `seconds`.
     fn watched(calls_per_hour: u32, seconds: u64) -> (Tracers, Instant) {
-        let pace = Pace {
-            calls_per_hour,
-            ..Pace::default()
-        };
+        let forecast = [Reach(3_600, calls_per_hour)];
         let mut tracers = Tracers::default();
         for second in 0..seconds {
             let now = Instant::from_secs(second);
@@ -127,7 +124,7 @@ mod tests {
                 .step_by(50)
                 .map(|ahead| Ahead(second + u64::from(ahead), ahead))
                 .collect();
-            tracers.note(&pace, &points, 0, now);
+            tracers.note(&forecast, &points, 0, now);
             tracers.reached(second, now);
         }
         (tracers, Instant::from_secs(seconds))

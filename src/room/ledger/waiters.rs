@@ -182,6 +182,26 @@ impl Waiters {
         self.base < self.end && is_older(self.byte(index), tick(now), after)
     }
 
+    /// The first place in line, and one more than the last.
+    pub(super) const fn range(&self) -> (u64, u64) {
+        (self.base, self.end)
+    }
+
+    /// How many are present before each of `places`, which go up.
+    pub(super) fn before_each(&self, places: impl Iterator<Item = u64>) -> Vec<u32> {
+        let (mut passed, mut whole) = (0, 0);
+        let counts = places.map(|place| {
+            let index = (place.clamp(self.start, self.end) - self.start) as usize;
+            while passed < index / BLOCK {
+                whole += self.blocks.get(passed).map_or(0, |block| block.present);
+                passed += 1;
+            }
+            let part = self.blocks.get(passed);
+            whole + part.map_or(0, |block| block.before(index % BLOCK))
+        });
+        counts.collect()
+    }
+
     /// How many before `place` are present.
     pub(super) fn before(&self, place: Place) -> u32 {
         let index = (place.get().clamp(self.start, self.end) - self.start) as usize;
@@ -194,11 +214,8 @@ impl Waiters {
             let behind: u32 = self.blocks.iter().skip(block).map(present).sum();
             self.present - behind
         };
-        let part = self.blocks.get(index / BLOCK).map_or(0, |block| {
-            let before = block.bytes.iter().take(index % BLOCK);
-            before.filter(|byte| **byte & PRESENT != 0).count() as u32
-        });
-        whole + part
+        let part = self.blocks.get(block);
+        whole + part.map_or(0, |block| block.before(index % BLOCK))
     }
 
     /// Sweeps the blocks whose turn it is.
@@ -304,6 +321,12 @@ impl Waiters {
 }
 
 impl Block {
+    /// How many of the first `count` places are present.
+    fn before(&self, count: usize) -> u32 {
+        let before = self.bytes.iter().take(count);
+        before.filter(|byte| **byte & PRESENT != 0).count() as u32
+    }
+
     /// Counts those out whose last poll was too long ago, and returns how many they are.
     fn sweep(&mut self, now: u8, absent_after: Span) -> u32 {
         let before = self.present;

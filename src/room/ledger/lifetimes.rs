@@ -1,0 +1,159 @@
+//! How long passes go on: with how much of their time left they are renewed, or ended.
+//!
+//! The room knows when each pass ends, and nearly all of what it does not know is whether it will be
+//! renewed first. Sites renew early: who is still there asks again soon after a quarter of the time.
+//! So a pass that was not renewed by then will most likely run out, and the room sees minutes ahead
+//! how many slots become free when, also when many sessions began together.
+//!
+//! Counts alone are kept, so that equal histories make equal ledgers.
+
+use super::EXPIRY_GRACE;
+use super::slots::Slots;
+use crate::time::{Instant, Span};
+
+/// The time that a slot is taken is told apart in so many classes, none shorter than a second.
+const CLASSES: u64 = 64;
+
+/// The memory: when a class has been at risk for so many times its length, everything noted counts
+/// half. At least so many, and so many times the active sessions.
+const MEMORY: u64 = 2_048;
+const MEMORY_PER_SESSION: u64 = 2;
+
+/// Time between two looks that is longer than so many classes tells nothing of them.
+const LONGEST_LOOK: u64 = 4;
+
+/// Ends are known to the second.
+const HALF_A_SECOND: Span = Span::from_millis(500);
+
+/// What was seen of the passes of one class.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+struct Class {
+    /// The sum of the milliseconds that passes were in it.
+    at_risk: u64,
+    renewed: u64,
+    ended: u64,
+}
+
+/// What was seen of passes, by the time that was left of them.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub(super) struct Lifetimes {
+    session: Span,
+    looked: Option<Instant>,
+    classes: Vec<Class>,
+    /// Passes that were ended, or half over without having been renewed.
+    known: u64,
+}
+
+impl Lifetimes {
+    /// The length of a class.
+    pub(super) fn step(&self) -> Span {
+        Span::from_millis((self.session.as_millis() / CLASSES).max(1_000))
+    }
+
+    /// Looks at all passes at `now`, where sessions are `session` long.
+    pub(super) fn look(&mut self, session: Span, slots: &Slots, now: Instant) {
+        if self.session != session {
+            *self = Self {
+                session,
+                ..Self::default()
+            };
+        }
+        let since = *self.looked.get_or_insert(now);
+        let elapsed = now.since(since);
+        let step = self.step();
+        if elapsed < step {
+            return;
+        }
+        self.looked = Some(now);
+        if elapsed.as_millis() > LONGEST_LOOK * step.as_millis() {
+            return;
+        }
+        let half = self.class(now + Span::from_millis(session.as_millis() / 2), now);
+        let mut longest = 0;
+        for (class, count) in (0..).zip(self.taken(slots, now)) {
+            self.note(class, |class| {
+                class.at_risk += u64::from(count) * elapsed.as_millis();
+                longest = longest.max(class.at_risk);
+            });
+            if class == half {
+                self.known = self.known.saturating_add(count.into());
+            }
+        }
+        let memory = MEMORY.max(MEMORY_PER_SESSION * u64::from(slots.active()));
+        if longest > memory * step.as_millis() {
+            for class in &mut self.classes {
+                class.at_risk /= 2;
+                class.renewed /= 2;
+                class.ended /= 2;
+            }
+        }
+    }
+
+    /// A pass that was to end at `expires` is renewed at `now`.
+    pub(super) fn renewed(&mut self, expires: Instant, now: Instant) {
+        let class = self.class(expires, now);
+        self.note(class, |class| class.renewed += 1);
+    }
+
+    /// A session whose pass was to end at `expires` is ended at `now`.
+    pub(super) fn ended(&mut self, expires: Instant, now: Instant) {
+        let class = self.class(expires, now);
+        self.note(class, |class| class.ended += 1);
+        self.known = self.known.saturating_add(1);
+    }
+
+    /// How many passes were ended, or were half over without having been renewed. Before there are some
+    /// it is not known when passes are renewed.
+    pub(super) const fn known(&self) -> u64 {
+        self.known
+    }
+
+    /// How many slots are taken, by the class of the time for which they are if nothing happens.
+    pub(super) fn taken(&self, slots: &Slots, now: Instant) -> Vec<u32> {
+        let mut taken = vec![0_u32; self.class(now + self.session, now) + 1];
+        for (second, count) in slots.ends_by_second() {
+            let ends = Instant::from_secs(second) + HALF_A_SECOND;
+            let class = self.class(ends, now);
+            // Longer sessions than the present ones, from before the settings changed.
+            let class = class.min(taken.len() - 1);
+            if let Some(taken) = taken.get_mut(class) {
+                *taken = taken.saturating_add(count);
+            }
+        }
+        taken
+    }
+
+    /// Of the slots of a class, the shares that are renewed and that are ended while they are in it.
+    pub(super) fn shares(&self, class: usize) -> (f64, f64) {
+        let Some(seen) = self.classes.get(class).filter(|seen| seen.at_risk > 0) else {
+            return (0.0, 0.0);
+        };
+        let at_risk = seen.at_risk as f64 / self.step().as_millis() as f64;
+        let renewed = (seen.renewed as f64 / at_risk).min(1.0);
+        let ended = (seen.ended as f64 / at_risk).min(1.0 - renewed);
+        (renewed, ended)
+    }
+
+    /// The class of a pass that is half a step old, which is that of those that were new in the last step.
+    pub(super) fn newest(&self) -> usize {
+        let half = Span::from_millis(self.step().as_millis() / 2);
+        let begun = Instant::default();
+        self.class(begun + self.session, begun + half)
+    }
+
+    fn class(&self, expires: Instant, now: Instant) -> usize {
+        let left = (expires + EXPIRY_GRACE).since(now).as_millis();
+        usize::try_from(left / self.step().as_millis()).unwrap_or(usize::MAX)
+    }
+
+    fn note(&mut self, class: usize, change: impl FnOnce(&mut Class)) {
+        let last = (CLASSES + EXPIRY_GRACE.as_secs()) as usize + 1;
+        let class = class.min(last);
+        if self.classes.len() <= class {
+            self.classes.resize(class + 1, Class::default());
+        }
+        if let Some(class) = self.classes.get_mut(class) {
+            change(class);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! How soon those who wait leave the line, by how long they have waited.
+//!
+//! Most who leave do so early, or at one time after they joined. So an estimate that takes them to
+//! leave evenly is wrong for everybody: who stands far back has fewer people before them than it
+//! believes, who is near the front has more. The room knows about when each place has joined, and
+//! looks every ten seconds how many of those who joined at one time are still there.
+//!
+//! When a good part of the line is gone at once, that is not patience: a data centre is cut off, or
+//! a network. They are likely to be back in time, and are kept in the estimate for as long as their
+//! places are kept.
+
+use std::collections::VecDeque;
+
+use super::PLACE_KEPT;
+use super::waiters::Waiters;
+use crate::time::{Instant, Span};
+
+/// Who joined within so long is looked at together, and all are looked at so often.
+const EVERY: Span = Span::from_secs(10);
+
+/// No more cohorts than this; the two longest in line are taken together beyond.
+const MOST_COHORTS: usize = 720;
+
+/// How long somebody has waited is told apart in so many classes; the last has no end.
+const AGES: usize = 240;
+const AGE: Span = Span::from_secs(30);
+
+/// A class that was at risk for so many visitors' looks is known.
+const ENOUGH: i64 = 200;
+
+/// After so many looks, which are half an hour, everything noted counts half.
+const MEMORY: u32 = 180;
+
+/// More than this share of the line, in thousandths, this multiple of what was to be expected, and this
+/// many visitors do not lose patience within [`EVERY`].
+const LOST_PER_MILLE: i64 = 15;
+const LOST_TIMES: f64 = 6.0;
+const LOST_LEAST: i64 = 8;
+
+/// Those who joined at one time.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+struct Cohort {
+    joined: Instant,
+    /// The first place of it; it reaches up to the next one's.
+    first: u64,
+    /// How many of it were present at the last look; none if it was not looked at whole.
+    live: Option<u32>,
+}
+
+/// What was seen of those who had waited for so long.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+struct Age {
+    at_risk: i64,
+    left: i64,
+}
+
+/// What was seen of all who wait.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub(super) struct Patience {
+    cohorts: VecDeque<Cohort>,
+    ages: Vec<Age>,
+    next: Instant,
+    looks: u32,
+    /// Who is gone as if cut off, and since when.
+    missing: VecDeque<(Instant, i64)>,
+}
+
+/// Those of one cohort who are present, and how long they have waited.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    pub(super) live: u32,
+    pub(super) waited: Span,
+}
+
+impl Patience {
+    /// Looks at all who wait, if it is time to.
+    pub(super) fn look(&mut self, waiters: &Waiters, now: Instant) {
+        if now < self.next {
+            return;
+        }
+        self.next = now + EVERY;
+        let (base, end) = waiters.range();
+        while self.cohorts.get(1).is_some_and(|next| next.first <= base) {
+            self.cohorts.pop_front();
+        }
+        if self.cohorts.len() > MOST_COHORTS {
+            self.cohorts.remove(1);
+        }
+        let live = self.count(waiters);
+        let compared = self.cohorts.iter().zip(&live);
+        // Of a cohort whose first was called some have left the line by a call.
+        let whole: Vec<(usize, i64, i64)> = compared
+            .filter(|(cohort, _)| cohort.first >= base)
+            .filter_map(|(cohort, live)| {
+                let before = i64::from(cohort.live?);
+                Some((age(cohort.joined, now), before, before - i64::from(*live)))
+            })
+            .collect();
+        self.learn(&whole, now);
+        for (cohort, live) in self.cohorts.iter_mut().zip(live) {
+            cohort.live = (cohort.first >= base).then_some(live);
+        }
+        self.cohorts.push_back(Cohort {
+            joined: now,
+            first: end,
+            live: None,
+        });
+    }
+
+    fn learn(&mut self, whole: &[(usize, i64, i64)], now: Instant) {
+        let kept = PLACE_KEPT.as_millis() * 3 / 4 + EVERY.as_millis();
+        while let Some((since, _)) = self.missing.front() {
+            if *since + Span::from_millis(kept) > now {
+                break;
+            }
+            self.missing.pop_front();
+        }
+        let live: i64 = whole.iter().map(|(_, before, _)| before).sum();
+        let lost: i64 = whole.iter().map(|(.., lost)| lost).sum();
+        let rates = self.rates();
+        let expected: f64 = whole
+            .iter()
+            .map(|(age, before, _)| *before as f64 * rate(&rates, *age))
+            .sum();
+        if lost > (live * LOST_PER_MILLE / 1_000).max(LOST_LEAST)
+            && lost as f64 > LOST_TIMES * expected
+        {
+            self.missing.push_back((now, lost - expected as i64));
+            return;
+        }
+        let mut back = -lost;
+        while let (Some((_, missing)), true) = (self.missing.front_mut(), back > 0) {
+            let found = back.min(*missing);
+            *missing -= found;
+            back -= found;
+            if *missing == 0 {
+                self.missing.pop_front();
+            }
+        }
+        if lost < 0 {
+            return;
+        }
+        self.looks += 1;
+        if self.looks.is_multiple_of(MEMORY) {
+            for age in &mut self.ages {
+                age.at_risk /= 2;
+                age.left /= 2;
+            }
+        }
+        for (age, before, lost) in whole {
+            if self.ages.len() <= *age {
+                self.ages.resize(age + 1, Age::default());
+            }
+            if let Some(age) = self.ages.get_mut(*age) {
+                age.at_risk += before;
+                age.left += lost;
+            }
+        }
+    }
+
+    /// Those who wait, first come first.
+    pub(super) fn groups(&self, waiters: &Waiters, now: Instant) -> Vec<Group> {
+        let live = self.count(waiters);
+        let groups = self.cohorts.iter().zip(live).map(|(cohort, live)| Group {
+            live,
+            waited: now.since(cohort.joined),
+        });
+        groups.collect()
+    }
+
+    /// How many are gone as if cut off.
+    pub(super) fn missing(&self) -> u32 {
+        let missing: i64 = self.missing.iter().map(|(_, missing)| missing).sum();
+        u32::try_from(missing).unwrap_or(0)
+    }
+
+    /// The share of visitors that is still there, for each time since they joined, up to a factor.
+    pub(super) fn staying(&self) -> Staying {
+        let mut gone = 0.0;
+        let rates = self.rates();
+        let hazards = (0..AGES).map(|age| {
+            let before = gone;
+            gone += rate(&rates, age) * AGE.as_secs() as f64 / EVERY.as_secs() as f64;
+            before
+        });
+        Staying {
+            hazard: hazards.collect(),
+        }
+    }
+
+    /// For each age the share that leaves between two looks; none where that is not known.
+    fn rates(&self) -> Rates {
+        let known = |age: &Age| age.at_risk >= ENOUGH;
+        let share = |left: i64, of: i64| (left as f64 / of.max(1) as f64).clamp(0.0, 0.5);
+        let all = self.ages.iter().filter(|age| known(age));
+        let (left, of) = all.fold((0, 0), |(left, of), age| {
+            (left + age.left, of + age.at_risk)
+        });
+        Rates {
+            of: self
+                .ages
+                .iter()
+                .map(|age| known(age).then(|| share(age.left, age.at_risk)))
+                .collect(),
+            mean: share(left, of),
+        }
+    }
+
+    fn count(&self, waiters: &Waiters) -> Vec<u32> {
+        let (base, end) = waiters.range();
+        let firsts = self.cohorts.iter().map(|cohort| cohort.first.max(base));
+        let before = waiters.before_each(firsts.chain([end]));
+        let pairs = before.iter().zip(before.iter().skip(1));
+        pairs.map(|(from, to)| to - from).collect()
+    }
+}
+
+struct Rates {
+    of: Vec<Option<f64>>,
+    mean: f64,
+}
+
+fn rate(rates: &Rates, age: usize) -> f64 {
+    let known = rates.of.get(age).copied().flatten();
+    known.unwrap_or(rates.mean)
+}
+
+fn age(joined: Instant, now: Instant) -> usize {
+    let age = now.since(joined).as_millis() / AGE.as_millis();
+    usize::try_from(age).unwrap_or(AGES).min(AGES - 1)
+}
+
+/// Who is still there after how long.
+#[derive(Clone, Debug)]
+pub(super) struct Staying {
+    /// The hazard that has summed up by the beginning of each class of ages.
+    hazard: Vec<f64>,
+}
+
+impl Staying {
+    /// Of those who have waited for `waited`, the share that does for `more`.
+    pub(super) fn share(&self, waited: Span, more: f64) -> f64 {
+        let waited = waited.as_millis() as f64 / 1_000.0;
+        (self.at(waited) - self.at(waited + more)).exp()
+    }
+
+    fn at(&self, seconds: f64) -> f64 {
+        let class = seconds / AGE.as_secs() as f64;
+        let index = (class as usize).min(AGES - 2);
+        let (Some(low), Some(high)) = (self.hazard.get(index), self.hazard.get(index + 1)) else {
+            return 0.0;
+        };
+        low + (high - low) * (class - index as f64)
+    }
+}
