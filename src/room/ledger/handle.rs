@@ -234,9 +234,7 @@ impl Ledger {
                 provisional: false,
             };
         }
-        self.outlook
-            .lifetimes
-            .renewed(slot.expires, self.book.time);
+        self.outlook.lifetimes.renewed(slot.expires);
         self.record(Effect::Renewed { number, expires });
         Reply::Admitted {
             number,
@@ -256,7 +254,7 @@ impl Ledger {
             }
             Standing::Active(slot) => {
                 self.departures.record(self.book.time);
-                self.outlook.lifetimes.ended(slot.expires, self.book.time);
+                self.outlook.lifetimes.ended(slot.expires);
             }
         }
         self.count_end(standing, revoked);

@@ -28,7 +28,7 @@ const HALF_A_SECOND: Span = Span::from_millis(500);
 /// What was seen of the passes of one class.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 struct Class {
-    /// The sum of the milliseconds that passes were in it.
+    /// The sum of the milliseconds for which passes that were in it at one look were looked at.
     at_risk: u64,
     renewed: u64,
     ended: u64,
@@ -38,7 +38,9 @@ struct Class {
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub(super) struct Lifetimes {
     session: Span,
+    /// The last look, and the slots that were taken then.
     looked: Option<Instant>,
+    taken: Vec<u32>,
     classes: Vec<Class>,
     /// Passes that were ended, or half over without having been renewed.
     known: u64,
@@ -58,19 +60,20 @@ impl Lifetimes {
                 ..Self::default()
             };
         }
-        let since = *self.looked.get_or_insert(now);
-        let elapsed = now.since(since);
+        let elapsed = now.since(*self.looked.get_or_insert(now));
         let step = self.step();
         if elapsed < step {
             return;
         }
+        let taken = self.taken(slots, now);
+        let then = std::mem::replace(&mut self.taken, taken);
         self.looked = Some(now);
         if elapsed.as_millis() > LONGEST_LOOK * step.as_millis() {
             return;
         }
         let half = self.class(now + Span::from_millis(session.as_millis() / 2), now);
         let mut longest = 0;
-        for (class, count) in (0..).zip(self.taken(slots, now)) {
+        for (class, count) in then.into_iter().enumerate() {
             self.note(class, |class| {
                 class.at_risk += u64::from(count) * elapsed.as_millis();
                 longest = longest.max(class.at_risk);
@@ -89,15 +92,15 @@ impl Lifetimes {
         }
     }
 
-    /// A pass that was to end at `expires` is renewed at `now`.
-    pub(super) fn renewed(&mut self, expires: Instant, now: Instant) {
-        let class = self.class(expires, now);
+    /// A pass that was to end at `expires` is renewed.
+    pub(super) fn renewed(&mut self, expires: Instant) {
+        let class = self.class_then(expires);
         self.note(class, |class| class.renewed += 1);
     }
 
-    /// A session whose pass was to end at `expires` is ended at `now`.
-    pub(super) fn ended(&mut self, expires: Instant, now: Instant) {
-        let class = self.class(expires, now);
+    /// A session whose pass was to end at `expires` is ended.
+    pub(super) fn ended(&mut self, expires: Instant) {
+        let class = self.class_then(expires);
         self.note(class, |class| class.ended += 1);
         self.known = self.known.saturating_add(1);
     }
@@ -112,8 +115,7 @@ impl Lifetimes {
     pub(super) fn taken(&self, slots: &Slots, now: Instant) -> Vec<u32> {
         let mut taken = vec![0_u32; self.class(now + self.session, now) + 1];
         for (second, count) in slots.ends_by_second() {
-            let ends = Instant::from_secs(second) + HALF_A_SECOND;
-            let class = self.class(ends, now);
+            let class = self.class(Instant::from_secs(second) + HALF_A_SECOND, now);
             // Longer sessions than the present ones, from before the settings changed.
             let class = class.min(taken.len() - 1);
             if let Some(taken) = taken.get_mut(class) {
@@ -144,6 +146,13 @@ impl Lifetimes {
     fn class(&self, expires: Instant, now: Instant) -> usize {
         let left = (expires + EXPIRY_GRACE).since(now).as_millis();
         usize::try_from(left / self.step().as_millis()).unwrap_or(usize::MAX)
+    }
+
+    /// The class at the last look. Who is younger is of those that were new.
+    fn class_then(&self, expires: Instant) -> usize {
+        let looked = self.looked.unwrap_or(expires);
+        let expires = Instant::from_secs(expires.as_secs()) + HALF_A_SECOND;
+        self.class(expires, looked).min(self.newest())
     }
 
     fn note(&mut self, class: usize, change: impl FnOnce(&mut Class)) {
