@@ -164,6 +164,7 @@ fn span(minutes: f64) -> Option<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::room::forecast::Reach;
 
     const MINUTE: Span = Span::from_secs(60);
 
@@ -179,11 +180,10 @@ mod tests {
     }
 
     /// Sixty calls an hour.
-    fn room(error_per_mille: u32, slowed: u64) -> Snapshot {
+    fn room(error_per_mille: u32) -> Snapshot {
         Snapshot {
             pace: Some(Pace {
                 calls_per_hour: 60,
-                slowed: Instant::from_secs(slowed),
                 error_per_mille,
                 ..Pace::default()
             }),
@@ -205,50 +205,65 @@ mod tests {
 
     #[test]
     fn a_wait_is_as_wide_as_waits_were_wrong_and_is_not_told_when_they_were_very() {
-        let exact = room(0, 0).wait(9).unwrap();
+        let exact = room(0).wait(9).unwrap();
         assert_eq!(
             (exact.least, exact.likely, exact.most),
             (minutes(10), minutes(10), minutes(10))
         );
-        let wide = room(250, 0).wait(8).unwrap();
+        let wide = room(250).wait(8).unwrap();
         assert_eq!(
             (wide.least, wide.likely, wide.most),
             (minutes(6), minutes(9), Span::from_secs(810))
         );
-        assert_eq!(room(601, 0).wait(8), None);
+        assert_eq!(room(601).wait(8), None);
     }
 
     #[test]
-    fn what_was_told_does_not_rise_unless_the_line_has_slowed_down() {
+    fn what_was_told_does_not_rise_unless_the_wait_is_clearly_longer() {
         let told = |room: &Snapshot, ahead, earlier| room.promise(ahead, earlier);
-        let first = told(&room(0, 0), 9, None);
-        assert_eq!(first, Some(promise(10, 10)));
-        let made = |at| first.map(|promise| (promise, Instant::from_secs(at)));
-        assert_eq!(told(&room(0, 0), 11, made(100)), first, "more are ahead");
-        assert_eq!(told(&room(250, 0), 9, made(100)), first, "it is less sure");
-        assert_eq!(told(&room(0, 0), 7, made(100)), Some(promise(8, 8)));
+        let first = told(&room(0), 39, None);
+        assert_eq!(first, Some(promise(40, 40)));
         assert_eq!(
-            told(&room(0, 200), 11, made(100)),
-            Some(promise(12, 12)),
-            "it slowed down"
+            told(&room(0), 45, first),
+            first,
+            "an eighth and a minute more"
         );
+        assert_eq!(told(&room(250), 39, first), first, "it is less sure");
+        assert_eq!(told(&room(0), 36, first), Some(promise(37, 37)));
+        assert_eq!(told(&room(0), 46, first), Some(promise(47, 47)));
         assert_eq!(
-            told(&room(0, 200), 11, made(204)),
-            Some(promise(12, 12)),
-            "from an old snapshot"
-        );
-        assert_eq!(told(&room(0, 200), 11, made(206)), first);
-        assert_eq!(
-            told(&room(900, 0), 9, made(100)),
+            told(&room(900), 39, first),
             first,
             "nothing new can be told"
         );
     }
 
     #[test]
+    fn a_forecast_goes_before_the_pace_and_waves_are_seen_in_it() {
+        let waves = Snapshot {
+            forecast: vec![
+                Reach(600, 0),
+                Reach(610, 100),
+                Reach(1_200, 100),
+                Reach(1_210, 200),
+            ],
+            ..room(0)
+        };
+        let seconds = |ahead| waves.expected_wait(ahead).unwrap().as_secs();
+        assert_eq!(seconds(49), 605);
+        assert_eq!(seconds(149), 1_205);
+        assert_eq!(seconds(249), 1_215, "beyond the last point it goes on");
+        let stands = Snapshot {
+            forecast: vec![Reach(600, 0)],
+            ..room(0)
+        };
+        assert_eq!(stands.expected_wait(0), None);
+    }
+
+    #[test]
     fn a_promise_is_read_as_the_wait_it_was() {
-        let wait = room(250, 0).wait(8).unwrap();
-        assert_eq!(room(250, 0).promise(8, None).unwrap().wait(), wait);
+        let wait = room(250).wait(8).unwrap();
+        assert_eq!(room(250).promise(8, None).unwrap().wait(), wait);
         let nothing = Promise {
             likely: Span::ZERO,
             most: Span::ZERO,

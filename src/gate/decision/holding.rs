@@ -50,7 +50,7 @@ impl Request<'_> {
                 let promise = match promise {
                     _ if state != State::Queueing => promise,
                     Some(_) if !counts => promise,
-                    _ => self.promise(ahead, promise.map(|promise| (promise, last_poll))),
+                    _ => self.promise(ahead, promise),
                 };
                 let last_poll = if counts { self.now } else { last_poll };
                 let expires = if counts {
@@ -143,13 +143,9 @@ impl Request<'_> {
                         joined,
                         ahead_at_join,
                         promise,
-                        last_poll,
                         ..
                     }),
-                ) if held == number => {
-                    let earlier = promise.map(|promise| (promise, last_poll));
-                    (joined, ahead_at_join, earlier)
-                }
+                ) if held == number => (joined, ahead_at_join, promise),
                 (joined, _) => (joined.unwrap_or(self.now), ahead_now, None),
             };
         Standing::Waiting {
@@ -167,14 +163,14 @@ impl Request<'_> {
         self.snapshot.is_some_and(|room| room.is_called(number))
     }
 
-    /// What a visitor with `ahead` others before them is told of their wait, who was told `earlier` at
-    /// that time. In random order nobody is ahead of anybody.
-    fn promise(&self, ahead: Option<u64>, earlier: Option<(Promise, Instant)>) -> Option<Promise> {
+    /// What a visitor with `ahead` others before them is told of their wait, who was told `earlier`. In
+    /// random order nobody is ahead of anybody.
+    fn promise(&self, ahead: Option<u64>, earlier: Option<Promise>) -> Option<Promise> {
         let in_order = self.room.queueing_method != QueueingMethod::Random;
         let snapshot = self.snapshot.filter(|_| in_order)?;
         match ahead {
             Some(ahead) => snapshot.promise(ahead, earlier),
-            None => earlier.map(|(promise, _)| promise),
+            None => earlier,
         }
     }
 

@@ -413,7 +413,7 @@ fn remembering(place: Standing, promise: Option<Promise>) -> Standing {
 }
 
 #[test]
-fn a_wait_that_was_told_does_not_rise_while_the_line_is_as_fast_and_may_when_it_is_slower() {
+fn a_wait_that_was_told_does_not_rise_until_it_is_clearly_longer() {
     let room = room();
     let first = Promise {
         likely: minutes(8),
@@ -423,20 +423,20 @@ fn a_wait_that_was_told_does_not_rise_while_the_line_is_as_fast_and_may_when_it_
         let place = remembering(waiting(121, ago), Some(first));
         answer(request(&room, Intent::Poll, visitor(place), Some(snapshot)).decide())
     };
-    // 100 people at ten calls a minute.
-    let paced = |slowed_ago| Snapshot {
+    // 100 people at so many calls a minute.
+    let paced = |calls| Snapshot {
         pace: Some(Pace {
-            calls_per_hour: 600,
-            slowed: NOW - Span::from_secs(slowed_ago),
+            calls_per_hour: 60 * calls,
             ..Pace::default()
         }),
         ..queueing()
     };
-    assert_eq!(told(asks(&paced(1_000), 20).cookie, 121), Some(minutes(8)));
-    let slower = asks(&paced(10), 20);
-    let wait = Span::from_secs(606);
-    assert_eq!(told(slower.cookie, 121), Some(wait));
-    let early = asks(&paced(10), 5);
+    let wait = |snapshot: &Snapshot| told(asks(snapshot, 20).cookie, 121);
+    // 606 seconds are no more than eight minutes, an eighth of them, and one.
+    assert_eq!(wait(&paced(10)), Some(minutes(8)));
+    assert_eq!(wait(&paced(9)), Some(Span::from_millis(673_333)));
+    assert_eq!(wait(&paced(20)), Some(Span::from_secs(303)));
+    let early = asks(&paced(9), 5);
     assert_eq!(early.cookie, Change::Keep);
     let held = early.holds;
     assert_eq!(

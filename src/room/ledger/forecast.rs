@@ -57,7 +57,12 @@ impl Start<'_> {
         let half = admissions.len() / 2;
         let settled: f64 = admissions.iter().skip(half).sum();
         let settled = settled / (admissions.len() - half).max(1) as f64 / step;
-        let line = f64::from(self.called) + self.line.iter().map(|group| f64::from(group.live)).sum::<f64>();
+        let line = f64::from(self.called)
+            + self
+                .line
+                .iter()
+                .map(|group| f64::from(group.live))
+                .sum::<f64>();
         let mut front = Front::of(self);
         let mut points = vec![(0.0, 0.0)];
         let mut admissions = admissions.into_iter();
@@ -203,5 +208,95 @@ fn thinned(points: &[(f64, f64)]) -> Vec<Reach> {
             return kept;
         }
         tolerance *= 2.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::room::forecast::reaches;
+    use crate::room::ledger::patience::Patience;
+    use crate::room::ledger::slots::Slots;
+    use crate::time::{Instant, Span};
+
+    /// Sessions of a minute that nobody renews.
+    fn lifetimes() -> Lifetimes {
+        let mut lifetimes = Lifetimes::default();
+        lifetimes.look(Span::from_secs(60), &Slots::default(), Instant::default());
+        lifetimes
+    }
+
+    fn start(lifetimes: &Lifetimes, taken: Vec<u32>, slots: u32, people: u32) -> Start<'_> {
+        Start {
+            lifetimes,
+            taken,
+            slots: slots.into(),
+            per_minute: 1e6,
+            counted: Vec::new(),
+            calls_per_admission: 1.0,
+            called: 0,
+            line: vec![Group {
+                live: people,
+                waited: Span::ZERO,
+            }],
+            with_missing: 1.0,
+            staying: Patience::default().staying(),
+        }
+    }
+
+    fn seconds(start: &Start<'_>, people: u64) -> u64 {
+        reaches(&start.forecast(), people).unwrap().as_secs()
+    }
+
+    #[test]
+    fn sessions_that_began_together_end_together() {
+        let lifetimes = lifetimes();
+        // A hundred slots, all free in half a minute, and then 65 s later again.
+        let mut taken = vec![0; 30];
+        taken.push(100);
+        let start = start(&lifetimes, taken, 100, 1_000);
+        assert_eq!(seconds(&start, 50), 31);
+        assert!((94..=98).contains(&seconds(&start, 150)));
+        assert!((160..=164).contains(&seconds(&start, 250)));
+    }
+
+    #[test]
+    fn the_minutes_limit_bounds_it_and_no_shows_and_leavers_hasten_it() {
+        let lifetimes = lifetimes();
+        let mut start = start(&lifetimes, Vec::new(), 100_000, 6_000);
+        start.per_minute = 60.0;
+        assert!(seconds(&start, 3_000).abs_diff(3_000) < 60);
+        start.calls_per_admission = 1.5;
+        assert!(seconds(&start, 3_000).abs_diff(2_000) < 40);
+        start.with_missing = 1.5;
+        assert!(seconds(&start, 3_000).abs_diff(3_000) < 60);
+        // All the sixty of the last minute still count.
+        start.counted = vec![60; 60];
+        assert!(seconds(&start, 30) > 60);
+    }
+
+    proptest! {
+        #[test]
+        fn few_points_tell_nearly_the_same(steps in prop::collection::vec(0_u32..200, 2..400)) {
+            let mut points = vec![(0.0, 0.0)];
+            let mut reached = 0.0;
+            for (second, step) in (1..).zip(&steps) {
+                reached += f64::from(*step);
+                points.push((f64::from(second), reached));
+            }
+            let thin = thinned(&points);
+            prop_assert!(thin.len() <= MOST_POINTS);
+            prop_assert!(thin.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1));
+            let last = thin.last().map(|point| f64::from(point.1));
+            prop_assert!(last.is_some_and(|last| (last - reached).abs() <= 1.0));
+        }
+
+        #[test]
+        fn a_steady_line_is_told_in_one_point(each in 1_u32..1_000) {
+            let points: Vec<_> = (0..500).map(|n| (f64::from(n), f64::from(n * each))).collect();
+            prop_assert_eq!(thinned(&points), vec![Reach(499, 499 * each)]);
+        }
     }
 }

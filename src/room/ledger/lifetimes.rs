@@ -166,3 +166,78 @@ impl Lifetimes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::ledger::slots::Slot;
+    use crate::room::number::TicketNumber;
+
+    const SESSION: Span = Span::from_secs(320);
+
+    /// Every second one comes in. Of ten, three renew once a quarter of the time is over, and then
+    /// never again; one leaves after a minute.
+    fn busy(seconds: u64) -> (Lifetimes, Slots, Instant) {
+        let (mut lifetimes, mut slots) = (Lifetimes::default(), Slots::default());
+        let mut now = Instant::from_secs(0);
+        let slot = |now: Instant| Slot {
+            admitted: now,
+            expires: now + SESSION,
+            provisional: false,
+            closing: false,
+        };
+        for second in 1..=seconds {
+            now = Instant::from_secs(second);
+            while slots.expire_one(now).is_some() {}
+            let number = |second: u64| TicketNumber::new(second).unwrap();
+            slots.set(number(second), slot(now));
+            if let Some(renews) = second
+                .checked_sub(82)
+                .filter(|number| number % 10 < 3 && *number > 0)
+            {
+                lifetimes.renewed(slots.get(number(renews)).unwrap().expires);
+                slots.set(number(renews), slot(now));
+            }
+            if let Some(leaves) = second.checked_sub(60).filter(|number| number % 10 == 9) {
+                lifetimes.ended(slots.get(number(leaves)).unwrap().expires);
+                slots.remove(number(leaves));
+            }
+            lifetimes.look(SESSION, &slots, now);
+        }
+        (lifetimes, slots, now)
+    }
+
+    #[test]
+    fn the_shares_that_are_renewed_and_ended_are_learnt_by_the_time_that_is_left() {
+        let (lifetimes, ..) = busy(3_000);
+        assert_eq!(lifetimes.step(), Span::from_secs(5));
+        let (mut stays, mut renewed, mut ended) = (1.0, 0.0, 0.0);
+        for class in (0..=lifetimes.newest()).rev() {
+            let (renews, ends) = lifetimes.shares(class);
+            renewed += stays * renews;
+            ended += stays * ends;
+            stays *= 1.0 - renews - ends;
+        }
+        // Each new pass, and each renewed one, is a pass: of 13 three are renewed and one is ended.
+        assert!((renewed - 3.0 / 13.0_f64).abs() < 0.02, "{renewed}");
+        assert!((ended - 1.0 / 13.0_f64).abs() < 0.02, "{ended}");
+        assert_eq!(lifetimes.shares(3), (0.0, 0.0));
+    }
+
+    #[test]
+    fn nothing_is_known_before_passes_are_half_over_or_ended() {
+        assert_eq!(busy(60).0.known(), 0);
+        assert!(busy(100).0.known() <= 4);
+        assert!(busy(300).0.known() > 40);
+        let (mut lifetimes, slots, now) = busy(300);
+        lifetimes.look(Span::from_secs(60), &slots, now);
+        assert_eq!(lifetimes.known(), 0, "sessions are of another length");
+    }
+
+    #[test]
+    fn every_slot_is_counted_once() {
+        let (lifetimes, slots, now) = busy(1_000);
+        let taken = lifetimes.taken(&slots, now);
+        assert_eq!(taken.iter().sum::<u32>(), slots.active());
+    }
+}

@@ -73,19 +73,24 @@ impl Ledger {
         let forecast = self.forecast(policy, called);
         let points = &self.waiters.draw(now, policy.absent_after()).points;
         let outlook = &mut self.outlook;
-        outlook.told = forecast.filter(|forecast| !forecast.is_empty()).map(|forecast| {
-            outlook.tracers.note(&forecast, points, called, now);
-            let line = points.last().map_or(0, |point| point.1).saturating_add(called);
-            let span = reaches(&forecast, u64::from(line) + 1);
-            let millis = span.map_or(u64::MAX, Span::as_millis).max(1);
-            let per_hour = (u64::from(line) + 1).saturating_mul(3_600_000) / millis;
-            let pace = Pace {
-                calls_per_hour: u32::try_from(per_hour).unwrap_or(u32::MAX),
-                error_per_mille: outlook.tracers.error_per_mille(now),
-                ..Pace::default()
-            };
-            (pace, forecast)
-        });
+        outlook.told = forecast
+            .filter(|forecast| !forecast.is_empty())
+            .map(|forecast| {
+                outlook.tracers.note(&forecast, points, called, now);
+                let line = points
+                    .last()
+                    .map_or(0, |point| point.1)
+                    .saturating_add(called);
+                let span = reaches(&forecast, u64::from(line) + 1);
+                let millis = span.map_or(u64::MAX, Span::as_millis).max(1);
+                let per_hour = (u64::from(line) + 1).saturating_mul(3_600_000) / millis;
+                let pace = Pace {
+                    calls_per_hour: u32::try_from(per_hour).unwrap_or(u32::MAX),
+                    error_per_mille: outlook.tracers.error_per_mille(now),
+                    ..Pace::default()
+                };
+                (pace, forecast)
+            });
     }
 
     fn forecast(&self, policy: &Policy, called: u32) -> Option<Vec<Reach>> {
@@ -114,7 +119,9 @@ impl Ledger {
             taken: lifetimes.taken(self.book.slots(), now),
             slots: measured.slots,
             per_minute: measured.per_minute,
-            counted: later.map(|at| self.book.admissions_counted_at(at)).collect(),
+            counted: later
+                .map(|at| self.book.admissions_counted_at(at))
+                .collect(),
             calls_per_admission: measured.calls_per_admission,
             called,
             line,

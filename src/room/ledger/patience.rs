@@ -253,3 +253,61 @@ impl Staying {
         low + (high - low) * (class - index as f64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::place::Place;
+
+    const ABSENT_AFTER: Span = Span::from_secs(75);
+
+    /// A line that one joins each second; everybody polls until they leave, as `stays` has it for a place
+    /// and seconds since it joined.
+    fn line(seconds: u64, stays: impl Fn(u64, u64, u64) -> bool) -> (Patience, Waiters, Instant) {
+        let mut waiters = Waiters::new(1, 0, Instant::from_secs(0));
+        let mut patience = Patience::default();
+        for second in 0..=seconds {
+            let now = Instant::from_secs(second);
+            waiters.join(now);
+            if second % 10 == 0 {
+                for place in 1..=second {
+                    if stays(place, second - place, second) {
+                        waiters.polled(Place::new(place), now);
+                    }
+                }
+                waiters.draw(now, ABSENT_AFTER);
+            }
+            patience.look(&waiters, now);
+        }
+        (patience, waiters, Instant::from_secs(seconds))
+    }
+
+    #[test]
+    fn who_leaves_early_is_told_from_who_stays() {
+        // Every second visitor is gone after five minutes.
+        let (patience, waiters, now) = line(2_000, |place, age, _| place % 2 == 0 || age < 300);
+        let staying = patience.staying();
+        let early = staying.share(Span::from_secs(60), 600.0);
+        assert!((early - 0.5).abs() < 0.05, "{early}");
+        let late = staying.share(Span::from_secs(500), 600.0);
+        assert!(late > 0.99, "{late}");
+        let groups = patience.groups(&waiters, now);
+        let live: u32 = groups.iter().map(|group| group.live).sum();
+        assert!(live.abs_diff(waiters.present()) <= 11, "{live}");
+        assert!(groups.is_sorted_by(|earlier, later| earlier.waited >= later.waited));
+        assert_eq!(patience.missing(), 0);
+    }
+
+    #[test]
+    fn who_is_cut_off_is_missing_until_they_are_back_or_their_places_are_not_kept() {
+        let cut_off = |place: u64, second: u64| place % 4 == 0 && (1_000..1_200).contains(&second);
+        let stays = |place, _, second| !cut_off(place, second);
+        let missing = |seconds| line(seconds, stays).0.missing();
+        assert_eq!(missing(1_050), 0);
+        assert!(missing(1_100).abs_diff(250) < 30, "{}", missing(1_100));
+        assert!(missing(1_230) < 10, "{}", missing(1_230));
+        let never_back = |place: u64, _, second| !(place % 4 == 0 && second >= 1_000);
+        assert!(line(1_100, never_back).0.missing() > 200);
+        assert_eq!(line(1_350, never_back).0.missing(), 0);
+    }
+}

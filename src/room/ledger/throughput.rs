@@ -155,7 +155,11 @@ impl Throughput {
         // Limits that were lowered are at once what they are.
         let most = |limit: u32, used: f64| {
             let limit = f64::from(limit);
-            if used > FULL * limit { used.min(limit) } else { limit }
+            if used > FULL * limit {
+                used.min(limit)
+            } else {
+                limit
+            }
         };
         // Who was called and has not come in is not to be counted yet.
         let pending = self.buckets.back().map_or(0, |bucket| bucket.pending);
@@ -222,3 +226,76 @@ fn differs(calls: u32, over: Span, before: u32, over_before: Span) -> bool {
     (new - old).abs() > (CERTAIN * chance).max(CHANGE) * new
 }
 
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each second two are called, and one of them is let in.
+    fn measured(seconds: u64) -> (Throughput, Instant) {
+        let mut throughput = Throughput::default();
+        let at = |second: u64| Instant::from_secs(1_000 + second);
+        for second in 0..seconds {
+            throughput.observe(true, 99, 0, at(second));
+            throughput.called(2);
+            throughput.record(99);
+        }
+        (throughput, at(seconds))
+    }
+
+    #[test]
+    fn calls_admissions_and_slots_in_use_are_measured_while_people_wait() {
+        let (mut throughput, now) = measured(10);
+        assert!(throughput.measured(100, 1_000, 0.5, now).is_none());
+        let (seen, now) = measured(600);
+        let rate = seen.per_minute(now).unwrap();
+        assert!((57.0..=63.0).contains(&rate), "{rate}");
+        let seen = seen.measured(100, 1_000, 0.5, now).unwrap();
+        assert!((seen.calls_per_admission - 2.0).abs() < 0.01, "{seen:?}");
+        assert!((98.0..=99.5).contains(&seen.slots), "{seen:?}");
+        assert!((seen.per_minute - 1_000.0).abs() < 0.01, "{seen:?}");
+        throughput.observe(false, 0, 0, now);
+        assert!(throughput.measured(100, 1_000, 0.5, now).is_none());
+    }
+
+    #[test]
+    fn what_binds_is_as_large_as_it_is_used_and_a_limit_that_was_lowered_is_what_it_is() {
+        let (throughput, now) = measured(600);
+        let seen = |slots, rate| throughput.measured(slots, rate, 0.5, now).unwrap();
+        assert!((seen(1_000, 62).per_minute - 60.0).abs() < 1.5);
+        assert!((seen(1_000, 30).per_minute - 30.0).abs() < 0.01);
+        assert!((seen(50, 62).slots - 50.0).abs() < 0.01);
+        assert!((seen(1_000, 62).slots - 1_000.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn who_was_called_and_has_not_come_yet_does_not_make_calls_dear() {
+        let mut throughput = Throughput::default();
+        for second in 0..30 {
+            throughput.observe(true, 100, 0, Instant::from_secs(second));
+        }
+        throughput.called(200);
+        let now = Instant::from_secs(31);
+        throughput.observe(true, 100, 200, now);
+        throughput.observe(true, 100, 200, now + Span::from_secs(10));
+        let seen = throughput
+            .measured(100, 100, 1.0, now + Span::from_secs(10))
+            .unwrap();
+        assert!(seen.calls_per_admission < 1.01, "{seen:?}");
+    }
+
+    #[test]
+    fn what_is_steady_is_measured_over_all_its_time_and_a_change_is_seen_soon() {
+        let (throughput, now) = measured(3_000);
+        let called = throughput.window(now).called;
+        assert!(called >= 3_200, "{called}");
+        let mut slower = throughput;
+        for second in 0..420 {
+            slower.observe(true, 99, 0, now + Span::from_secs(second));
+            slower.called(1);
+        }
+        let now = now + Span::from_secs(420);
+        let seen = slower.window(now);
+        let per_hour = u64::from(seen.called) * 3_600_000 / now.since(seen.start).as_millis();
+        assert!(per_hour < 3_900, "{per_hour}");
+    }
+}

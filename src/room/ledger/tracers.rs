@@ -80,7 +80,8 @@ impl Tracers {
             };
             let people = u64::from(point.1.saturating_add(called));
             let rises = watched.back().is_none_or(|before| before.place < point.0);
-            if let (Some(foretold), true, true) = (reaches(forecast, people), rises, watched.len() < KEPT)
+            if let (Some(foretold), true, true) =
+                (reaches(forecast, people), rises, watched.len() < KEPT)
                 && foretold >= SHORTEST
             {
                 watched.push_back(Tracer {
