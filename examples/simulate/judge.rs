@@ -37,6 +37,8 @@ pub(crate) struct Second {
     pub(crate) valid: u32,
     pub(crate) active: u32,
     pub(crate) admitted_last_minute: u32,
+    /// How many were let in within this second.
+    pub(crate) entered: u32,
     pub(crate) polls: u32,
     pub(crate) room_messages: u32,
     pub(crate) relay_messages: u32,
@@ -106,6 +108,8 @@ pub(crate) struct Verdict {
     pub(crate) rises: f64,
     /// Median, 90th percentile and longest wait of those admitted from the line, in seconds.
     pub(crate) waits: Option<(f64, f64, f64)>,
+    /// Admissions in the busiest five seconds in which people waited, as a multiple of the average.
+    pub(crate) lurch: Option<f64>,
     pub(crate) most_room_messages: u32,
     pub(crate) most_relay_messages: u32,
     pub(crate) most_polls: u32,
@@ -233,6 +237,22 @@ impl Judge {
         self.seconds.push(second);
     }
 
+    /// By how much more came in at once than on average while people waited, from when the first of
+    /// them were let in.
+    fn lurch(&self) -> Option<f64> {
+        let waiting = self.seconds.iter().filter(|second| second.queued > 0);
+        let entered: Vec<f64> = waiting.map(|second| second.entered.into()).collect();
+        let mean = entered.iter().sum::<f64>() / entered.len().max(1) as f64;
+        let sums = entered.windows(5).map(|window| window.iter().sum::<f64>());
+        let most = sums.fold(0.0, f64::max) / 5.0;
+        (mean > 0.0 && entered.len() > 60).then(|| most / mean)
+    }
+
+    /// How many have been let in so far.
+    pub(crate) const fn all_admitted(&self) -> u64 {
+        self.admitted
+    }
+
     /// Sums it up.
     pub(crate) fn verdict(&mut self) -> Verdict {
         let mut errors: Vec<f64> = self.compared.iter().map(Compared::error).collect();
@@ -269,6 +289,7 @@ impl Judge {
                 .zip(wait(0.9))
                 .zip(wait(1.0))
                 .map(|((a, b), c)| (a, b, c)),
+            lurch: self.lurch(),
             most_room_messages: most(|second| second.room_messages),
             most_relay_messages: most(|second| second.relay_messages),
             most_polls: most(|second| second.polls),

@@ -26,6 +26,12 @@ pub(crate) fn lines(scenario: &Scenario, verdict: &Verdict) -> Vec<(&'static str
                 verdict.most_in_minute, room.new_users_per_minute
             ),
         ),
+        (
+            "busiest 5 s of admissions",
+            verdict
+                .lurch
+                .map_or("-".into(), |lurch| format!("{lurch:.2} times the average")),
+        ),
         ("slots in use", percent(verdict.slots_used)),
         ("binding limit in use", percent(verdict.limit_used)),
         (

@@ -93,6 +93,8 @@ pub(crate) struct World {
     polls: u32,
     observe_every: u32,
     unserved: u64,
+    /// Admissions until the last sample.
+    entered: u64,
     pub(crate) judge: Judge,
 }
 
@@ -119,6 +121,7 @@ impl World {
             polls: 0,
             observe_every: (scenario.everybody() / OBSERVED).max(1),
             unserved: 0,
+            entered: 0,
             judge: Judge::new(scenario),
             scenario: scenario.clone(),
         }
@@ -673,10 +676,12 @@ impl World {
                 valid: self.judge.valid,
                 active: snapshot.active,
                 admitted_last_minute: snapshot.admitted_last_minute,
+                entered: (self.judge.all_admitted() - self.entered) as u32,
                 polls: std::mem::take(&mut self.polls),
                 room_messages,
                 relay_messages,
             },
         );
+        self.entered = self.judge.all_admitted();
     }
 }

@@ -64,6 +64,14 @@ impl Ledger {
         }
     }
 
+    /// Those of them that may be granted to whoever has waited: no more than the pace allows.
+    pub(super) fn ready(&self, policy: &Policy) -> u32 {
+        match policy.admits {
+            Admits::Everybody => u32::MAX,
+            _ => self.free(policy).min(self.pacing.ready()),
+        }
+    }
+
     /// Whether a newcomer may go in at once: nobody waits, and a slot is left beside those who were
     /// called.
     pub(super) fn may_walk_in(&self, policy: &Policy) -> bool {
@@ -71,7 +79,13 @@ impl Ledger {
             Admits::Nobody => false,
             Admits::Everybody => true,
             Admits::InOrder | Admits::AtRandom => {
-                self.book.called == self.book.issued && self.free(policy) > self.expected_at_door()
+                let called = self.expected_at_door();
+                let free = if called == 0 {
+                    self.free(policy)
+                } else {
+                    self.ready(policy)
+                };
+                self.book.called == self.book.issued && free > called
             }
         }
     }

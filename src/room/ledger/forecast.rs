@@ -257,7 +257,7 @@ mod tests {
         let mut taken = vec![0; 30];
         taken.push(100);
         let start = start(&lifetimes, taken, 100, 1_000);
-        assert_eq!(seconds(&start, 50), 31);
+        assert!((30..=31).contains(&seconds(&start, 50)));
         assert!((94..=98).contains(&seconds(&start, 150)));
         assert!((160..=164).contains(&seconds(&start, 250)));
     }

@@ -132,7 +132,7 @@ impl Ledger {
         let place = self.book.place_of(number);
         self.invitations.close(place, true, self.book.time);
         self.drawn_comes(number);
-        let free = self.free(policy);
+        let free = self.ready(policy);
         let now = self.book.time;
         let ahead = self.book.door.held_before(place);
         if free > ahead && free - ahead > self.invitations.fresh_before(place, now) {
@@ -148,7 +148,7 @@ impl Ledger {
         Reply::AtDoor { number, ahead }
     }
 
-    /// Grants a slot to a visitor. The caller has checked [`Ledger::free`].
+    /// Grants a slot to a visitor. The caller has checked [`Ledger::free`] or [`Ledger::ready`].
     pub(super) fn admit(
         &mut self,
         policy: &Policy,
@@ -168,6 +168,7 @@ impl Ledger {
         } else {
             self.waiters.left(self.book.place_of(number));
         }
+        self.pacing.take(1);
         self.outlook.throughput.record(self.book.active());
         let tally = self.recorder.current();
         tally.granted = tally.granted.saturating_add(1);

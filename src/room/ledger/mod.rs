@@ -31,6 +31,7 @@ mod lifetimes;
 mod load;
 mod lot;
 mod outlook;
+mod pacing;
 mod patience;
 mod publish;
 mod random;
@@ -58,6 +59,7 @@ use invitations::Invitations;
 use journal::Row;
 use load::Load;
 use outlook::Outlook;
+use pacing::Pacing;
 use returns::Returns;
 use standby::Departures;
 use turnout::Turnout;
@@ -115,6 +117,7 @@ pub struct Ledger {
     waiters: Waiters,
     invitations: Invitations,
     departures: Departures,
+    pacing: Pacing,
     outlook: Outlook,
     returns: Returns,
     turnout: Turnout,
@@ -176,6 +179,7 @@ impl Ledger {
             heard: now,
             silence,
             recovered: true,
+            pacing: Pacing::default(),
             outlook: Outlook::default(),
             returns: Returns::default(),
             turnout,
@@ -259,6 +263,8 @@ impl Ledger {
         self.invitations.advance(self.book.time);
         self.departures.advance(self.book.time);
         self.returns.advance(self.book.time);
+        self.pacing
+            .advance(policy.new_users_per_minute, self.book.time);
         self.load.advance(self.book.time, policy.relays);
         self.waiters.advance(self.book.time, policy.absent_after());
         // Before an event starts nothing moves, and that says nothing of how fast it will.

@@ -19,7 +19,7 @@ impl Ledger {
         self.pass_over_the_gone();
         let now = self.book.time;
         self.turnout.advance(now, policy);
-        let free = f64::from(self.free(policy));
+        let free = f64::from(self.ready(policy));
         let at_door = f64::from(self.book.door.held());
         // Called before the method was random, and counted on to come.
         let invited = f64::from(self.invitations.open());
@@ -66,7 +66,7 @@ impl Ledger {
         let ahead = (EPOCH.as_millis() + policy.poll_far.as_millis() / 2) as f64;
         let per_minute = self.outlook.throughput.per_minute(self.book.time);
         let flow = f64::from(per_minute.unwrap_or(0.0)) * ahead / 60_000.0;
-        let slots = f64::from(self.free(policy)) + flow;
+        let slots = f64::from(self.ready(policy)) + flow;
         slots + slots.sqrt()
     }
 

@@ -133,6 +133,7 @@ impl Ledger {
                 expires: self.book.time + Self::life(policy, provisional),
                 provisional,
             });
+            self.pacing.take(count);
             let numbers = self.book.reservations.get(id).map(|given| given.numbers());
             for number in numbers.into_iter().flatten() {
                 self.waiters.join(self.book.time);

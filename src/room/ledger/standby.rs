@@ -69,14 +69,14 @@ impl Ledger {
         let rate = policy
             .new_users_per_minute
             .saturating_sub(self.book.admissions_counted_at(by));
-        let free = slots.min(rate);
+        let free = slots.min(rate).min(self.pacing.ready_by(by));
         if free == 0 {
             return 0;
         }
         // Those who will have come by then vary with the root of their number, as coins do. Whoever
         // has no slot to come to asks in vain every two seconds, so there is a bound to it, and where
         // there are but a few places nobody is called for one that is not free.
-        let coming = free.saturating_sub(self.free(policy) / 2);
+        let coming = free.saturating_sub(self.ready(policy) / 2);
         let reserve = 1 + coming.saturating_mul(2).isqrt() * 3 / 2;
         free.saturating_add(reserve.min(policy.total_active_users / 4))
     }
