@@ -58,6 +58,7 @@ function decisions(record, limits, site) {
       ...(site ? [`at most ${site.sessions} sessions at once by the site's own count`] : []),
       `of 1,000 admissions ${(seen.total ? (1000 * seen.overtaken.length) / seen.total : 0).toFixed(1)} overtook an earlier number that asked in time`,
       `${seen.inversions.toFixed(1)} of 1,000 came after a later number's: called, but slower, or with a slot kept at the door`,
+      ...seen.overtaken.slice(0, 3).map(({ number, by, where }) => `number ${number} was overtaken by ${by} ${where}`),
       ...Object.entries(faults).map(([kind, count]) => `WRONG: ${kind}: ${count}`),
     ],
   };

@@ -90,6 +90,7 @@ export function doubles(visits) {
  * - when a later number was let in, and an earlier one was told afterwards that its turn has not come;
  * - when a later number was let in while an earlier one stood at the door, and the earlier one then asked in vain:
  *   where two slots are free, the room keeps the first in line theirs and need not wait until they ask.
+ *   Unless somebody with a still earlier number came late in between, in their right, and took what was kept.
  */
 export function overtaken(visits) {
   const admitted = visits.filter((visit) => visit.admission && visit.number !== undefined);
@@ -110,7 +111,7 @@ export function overtaken(visits) {
       const end = countBefore(times, visit.sentAway);
       for (let i = countBefore(times, visit.door); i < end; i += 1) {
         const other = byReceived[i];
-        if (other.number > visit.number && other.admission.sent > visit.door) {
+        if (other.number > visit.number && other.admission.sent > visit.door && !someoneCameLate(byReceived, visit, other)) {
           faults.push({ number: visit.number, by: other.number, where: 'at the door' });
           break;
         }
@@ -118,6 +119,20 @@ export function overtaken(visits) {
     }
   }
   return faults;
+}
+
+/**
+ * Whether an earlier number than `visit`'s was let in after `other`, before `visit` asked for the last time
+ * in vain, and had not stood at the door when `other` came in: a slot was kept for no one of that number.
+ */
+function someoneCameLate(admitted, visit, other) {
+  return admitted.some(
+    ({ number, admission, door }) =>
+      number < visit.number &&
+      admission.received > other.admission.sent &&
+      admission.sent < visit.sentAway &&
+      (door === undefined || door > other.admission.sent),
+  );
 }
 
 /** Of every thousand admissions, how many came after that of a later number: called, but slower. */

@@ -57,6 +57,18 @@ test('who was called and comes late is not overtaken, who stands at the door is'
   assert.deepEqual(overtaken([visit(9, 18_001, 18_010), atDoor]), [], 'a slot was kept');
 });
 
+test('a slot that was kept for the next at the door is taken by an earlier number that comes late, in its right', () => {
+  const atDoor = visit(5, 20_000, 20_010, { door: 4_000, sentAway: 18_000 });
+  const later = visit(9, 6_000, 6_010);
+  const fault = [{ number: 5, by: 9, where: 'at the door' }];
+  assert.deepEqual(overtaken([later, atDoor, visit(3, 7_000, 7_010)]), []);
+  assert.deepEqual(overtaken([later, atDoor, visit(3, 4_500, 5_000)]), fault, 'it was in before the later one');
+  assert.deepEqual(overtaken([later, atDoor, visit(3, 18_500, 18_510)]), fault, 'the last question was in vain before');
+  assert.deepEqual(overtaken([later, atDoor, visit(7, 7_000, 7_010)]), fault, 'a number behind');
+  assert.deepEqual(overtaken([later, atDoor, visit(3, 7_000, 7_010, { door: 4_500 })]), fault, 'a slot was kept for each');
+  assert.deepEqual(overtaken([later, atDoor, visit(3, 7_000, 7_010, { door: 6_500 })]), [], 'it came to the door late');
+});
+
 test('inversions are admissions after a later number', () => {
   assert.equal(inversions([]), 0);
   assert.equal(inversions([visit(1, 0, 1), visit(3, 2, 3), visit(2, 4, 5), visit(4, 6, 7)]), 250);

@@ -253,13 +253,15 @@ impl Ledger {
                 self.waiters.left(place);
                 self.invitations.close(place, false, self.book.time);
             }
-            Standing::Active(slot) => {
-                self.departures.record(self.book.time);
-                self.outlook.lifetimes.ended(slot.expires);
-            }
+            Standing::Active(_) => {}
         }
         self.count_end(standing, revoked);
         self.record(Effect::Ended { number });
+        // A slot whose pass could not be revoked stays taken until the pass is over.
+        if let (Standing::Active(slot), None) = (standing, self.book.slots().get(number)) {
+            self.departures.record(self.book.time);
+            self.outlook.lifetimes.ended(slot.expires);
+        }
     }
 }
 

@@ -11,7 +11,7 @@
 use crate::time::{Instant, Span};
 
 /// The bucket holds the admissions of so long, and these at the least: that few are no burst.
-const AT_ONCE: Span = Span::from_secs(3);
+const AT_ONCE: Span = Span::from_secs(2);
 const FEWEST: u64 = 10;
 
 /// One admission; a millisecond brings as many units as a minute has admissions.
@@ -75,21 +75,21 @@ mod tests {
     const NOON: Instant = Instant::from_secs(1_800_000_000);
 
     #[test]
-    fn a_burst_is_three_seconds_worth_and_then_it_goes_at_the_pace_of_the_limit() {
+    fn a_burst_is_two_seconds_worth_and_then_it_goes_at_the_pace_of_the_limit() {
         let mut pacing = Pacing::default();
         let mut let_in = 0;
         for tenth in 0..600 {
             pacing.advance(6_000, NOON + Span::from_millis(tenth * 100));
             if tenth == 0 {
-                assert_eq!(pacing.ready(), 300);
-                assert_eq!(pacing.ready_by(NOON + Span::from_secs(5)), 800);
+                assert_eq!(pacing.ready(), 200);
+                assert_eq!(pacing.ready_by(NOON + Span::from_secs(5)), 700);
             }
             let_in += pacing.ready();
             pacing.take(pacing.ready());
         }
-        assert_eq!(let_in, 300 + 599 * 10);
+        assert_eq!(let_in, 200 + 599 * 10);
         pacing.advance(6_000, NOON + Span::from_secs(600));
-        assert_eq!(pacing.ready(), 300, "what is not used is not saved up");
+        assert_eq!(pacing.ready(), 200, "what is not used is not saved up");
     }
 
     #[test]
@@ -104,6 +104,6 @@ mod tests {
         pacing.take(11);
         assert_eq!(pacing.ready(), 0);
         pacing.advance(6_000, NOON + Span::from_millis(3));
-        assert_eq!(pacing.ready(), 300);
+        assert_eq!(pacing.ready(), 200);
     }
 }
