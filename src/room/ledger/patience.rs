@@ -28,6 +28,9 @@ const AGE: Span = Span::from_secs(30);
 /// A class that was at risk for so many visitors' looks is known.
 const ENOUGH: i64 = 200;
 
+/// So many classes say how it goes on with those who have waited for longer than anybody yet.
+const OLDEST: usize = 10;
+
 /// After so many looks, which are half an hour, everything noted counts half.
 const MEMORY: u32 = 180;
 
@@ -192,8 +195,9 @@ impl Patience {
     fn rates(&self) -> Rates {
         let known = |age: &Age| age.at_risk >= ENOUGH;
         let share = |left: i64, of: i64| (left as f64 / of.max(1) as f64).clamp(0.0, 0.5);
-        let all = self.ages.iter().filter(|age| known(age));
-        let (left, of) = all.fold((0, 0), |(left, of), age| {
+        // Nobody has waited for longer yet; they go on as those who have waited the longest.
+        let oldest = self.ages.iter().rev().filter(|age| known(age)).take(OLDEST);
+        let (left, of) = oldest.fold((0, 0), |(left, of), age| {
             (left + age.left, of + age.at_risk)
         });
         Rates {
@@ -202,7 +206,7 @@ impl Patience {
                 .iter()
                 .map(|age| known(age).then(|| share(age.left, age.at_risk)))
                 .collect(),
-            mean: share(left, of),
+            later: share(left, of),
         }
     }
 
@@ -217,12 +221,12 @@ impl Patience {
 
 struct Rates {
     of: Vec<Option<f64>>,
-    mean: f64,
+    later: f64,
 }
 
 fn rate(rates: &Rates, age: usize) -> f64 {
     let known = rates.of.get(age).copied().flatten();
-    known.unwrap_or(rates.mean)
+    known.unwrap_or(rates.later)
 }
 
 fn age(joined: Instant, now: Instant) -> usize {
