@@ -233,7 +233,7 @@ impl Prepared {
             return (request.unanswered(), known);
         }
         #[cfg(feature = "planted-panic")]
-        super::planted::note(&self.covered.request);
+        super::planted::note(&self.covered.fields);
         match call::ask(
             env,
             &self.covered.way(),
