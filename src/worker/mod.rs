@@ -21,6 +21,7 @@ mod forward;
 mod governed;
 mod headers;
 mod isolate;
+mod joint;
 mod knowledge;
 mod lease_object;
 mod leasing;
