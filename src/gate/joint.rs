@@ -37,7 +37,7 @@ pub type Outcome = Option<(Reply, Arc<Snapshot>)>;
 pub enum Turn {
     /// It is answered.
     Told(Outcome),
-    /// To make a call for these, its own among them, and to say what came of it ([`Joint::tell`]).
+    /// To make a call for these, to say what came of it ([`Joint::tell`]), and to look again.
     Call(Vec<(Seat, Message)>),
     /// To look again a little later.
     Wait,
@@ -74,13 +74,13 @@ impl Joint {
         {
             return Turn::Wait;
         }
-        // Its own goes first: who makes the call is answered by it, however many there are. It is not among
-        // them if a call that died has taken it along.
-        self.gathered.retain(|(other, _)| *other != seat);
-        let others = self.gathered.len().min(MOST_MESSAGES - 1);
-        let batch: Vec<_> = std::iter::once((seat, message))
-            .chain(self.gathered.drain(..others))
-            .collect();
+        if !self.gathered.iter().any(|(other, _)| *other == seat) {
+            // A call that died has taken it along.
+            self.gathered.push_front((seat, message));
+        }
+        // In the order in which they came, so that its own may be left for the call after this one.
+        let count = self.gathered.len().min(MOST_MESSAGES);
+        let batch: Vec<_> = self.gathered.drain(..count).collect();
         let seats = batch.iter().map(|(seat, _)| *seat).collect();
         self.call = Some((seats, now));
         Turn::Call(batch)

@@ -29,11 +29,12 @@ pub(super) async fn ask(
     let mut pause = FIRST_PAUSE;
     loop {
         let now = clock::now();
+        let left = patience.saturating_sub(Duration::from_millis(now.since(begin).as_millis()));
         let turn = edition.memory(way.index, |room| room.joint.look(seat, message, now))?;
         match turn {
             Turn::Told(outcome) => return outcome,
-            Turn::Call(batch) => speak(env, way, &batch, patience).await,
-            Turn::Wait if u128::from(now.since(begin).as_millis()) >= patience.as_millis() => {
+            Turn::Call(batch) => speak(env, way, &batch, left).await,
+            Turn::Wait if left.is_zero() => {
                 edition.memory(way.index, |room| room.joint.leave(seat));
                 return None;
             }
