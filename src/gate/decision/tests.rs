@@ -424,7 +424,7 @@ fn a_wait_that_was_told_does_not_rise_until_it_is_clearly_longer() {
         answer(request(&room, Intent::Poll, visitor(place), Some(snapshot)).decide())
     };
     // 100 people at so many calls a minute.
-    let paced = |calls| Snapshot {
+    let paced = |calls: u32| Snapshot {
         pace: Some(Pace {
             calls_per_hour: 60 * calls,
             ..Pace::default()
@@ -432,10 +432,10 @@ fn a_wait_that_was_told_does_not_rise_until_it_is_clearly_longer() {
         ..queueing()
     };
     let wait = |snapshot: &Snapshot| told(asks(snapshot, 20).cookie, 121);
-    // 606 seconds are no more than eight minutes, an eighth of them, and one.
-    assert_eq!(wait(&paced(10)), Some(minutes(8)));
-    assert_eq!(wait(&paced(9)), Some(Span::from_millis(673_333)));
-    assert_eq!(wait(&paced(20)), Some(Span::from_secs(303)));
+    // 551 seconds are no more than eight minutes, an eighth of them, and one; 673 are.
+    assert_eq!(wait(&paced(11)), Some(minutes(8)));
+    assert_eq!(wait(&paced(9)).map(Span::as_secs), Some(673));
+    assert_eq!(wait(&paced(202)), Some(Span::from_secs(30)));
     let early = asks(&paced(9), 5);
     assert_eq!(early.cookie, Change::Keep);
     let held = early.holds;

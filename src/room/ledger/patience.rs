@@ -304,13 +304,14 @@ mod tests {
 
     #[test]
     fn who_is_cut_off_is_missing_until_they_are_back_or_their_places_are_not_kept() {
-        let cut_off = |place: u64, second: u64| place % 4 == 0 && (1_000..1_200).contains(&second);
+        let cut_off =
+            |place: u64, second: u64| place.is_multiple_of(4) && (1_000..1_200).contains(&second);
         let stays = |place, _, second| !cut_off(place, second);
         let missing = |seconds| line(seconds, stays).0.missing();
         assert_eq!(missing(1_050), 0);
         assert!(missing(1_100).abs_diff(250) < 30, "{}", missing(1_100));
         assert!(missing(1_230) < 10, "{}", missing(1_230));
-        let never_back = |place: u64, _, second| !(place % 4 == 0 && second >= 1_000);
+        let never_back = |place: u64, _, second| !(place.is_multiple_of(4) && second >= 1_000);
         assert!(line(1_100, never_back).0.missing() > 200);
         assert_eq!(line(1_350, never_back).0.missing(), 0);
     }
