@@ -19,6 +19,8 @@ pub struct Tables<'a> {
     pub vendors: &'a str,
     /// `atlas/regions.csv`.
     pub regions: &'a str,
+    /// `atlas/buckets.csv`.
+    pub buckets: &'a str,
     /// `atlas/colos.csv`.
     pub colos: &'a str,
 }
@@ -28,6 +30,7 @@ const PACKED: Tables<'static> = Tables {
     places: include_str!("../../atlas/places.csv"),
     vendors: include_str!("../../atlas/vendors.csv"),
     regions: include_str!("../../atlas/regions.csv"),
+    buckets: include_str!("../../atlas/buckets.csv"),
     colos: include_str!("../../atlas/colos.csv"),
 };
 
@@ -61,6 +64,8 @@ pub struct Provider {
     pub has_placement: bool,
     /// Names below these have the region in one of their labels: `amazonaws.com`.
     pub domains: Vec<String>,
+    /// What may stand before the region in that label: `s3-`.
+    pub before: Vec<String>,
 }
 
 /// One of Cloudflare's data centres that is large enough to be an upper tier.
@@ -122,6 +127,10 @@ pub struct RegionPlaces {
     places: BTreeMap<String, Place>,
     vendors: BTreeMap<Vendor, Provider>,
     regions: BTreeMap<Region, String>,
+    /// Those of which nobody knows where they are.
+    unplaced: Vec<Region>,
+    /// Locations of buckets that are no regions.
+    buckets: BTreeMap<Region, String>,
     colos: Vec<Colo>,
 }
 
@@ -146,12 +155,14 @@ impl RegionPlaces {
             Some(())
         })?;
         each(tables.vendors, "vendors", |line| {
-            let [name, format, placement, url, domains] = fields(line)?;
+            let [name, format, placement, url, domains, before] = fields(line)?;
+            let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
             let provider = Provider {
                 format: format.parse().ok()?,
                 url: Some(url.to_owned()).filter(|url| !url.is_empty()),
                 has_placement: placement.parse().ok()?,
-                domains: domains.split_whitespace().map(str::to_owned).collect(),
+                domains: words(domains),
+                before: words(before),
             };
             read.vendors.insert(name.parse().ok()?, provider);
             Some(())
@@ -159,9 +170,26 @@ impl RegionPlaces {
         each(tables.regions, "regions", |line| {
             let [vendor, name, place] = fields(line)?;
             let vendor: Vendor = vendor.parse().ok()?;
-            let is_known = read.vendors.contains_key(&vendor) && read.places.contains_key(place);
+            let is_known = read.vendors.contains_key(&vendor);
             let region = Region::new(vendor, name).ok().filter(|_| is_known)?;
-            read.regions.insert(region, place.to_owned());
+            match place {
+                "" => read.unplaced.push(region),
+                place => {
+                    let code = read.places.get(place)?.code.clone();
+                    read.regions.insert(region, code);
+                }
+            }
+            Some(())
+        })?;
+        each(tables.buckets, "buckets", |line| {
+            let [vendor, name, places] = fields(line)?;
+            let vendor: Vendor = vendor.parse().ok()?;
+            let location = Region::new(vendor, name).ok()?;
+            let is_known = read.vendors.contains_key(location.vendor());
+            let places = places.split(' ').map(|code| read.places.get(code));
+            let places: Vec<&Place> = places.collect::<Option<_>>()?;
+            let code = middle(&places).filter(|_| is_known)?.code.clone();
+            read.buckets.insert(location, code);
             Some(())
         })?;
         each(tables.colos, "colos", |line| {
@@ -177,10 +205,10 @@ impl RegionPlaces {
         Ok(read)
     }
 
-    /// Where a region is. A border group of Amazon's is where its name says, if the name has a
+    /// Where a region is, or a location of buckets. A border group of Amazon's is where its name says, if the name has a
     /// place's code in it, and else nowhere: it may be far from its region.
     pub fn place_of(&self, region: &Region) -> Option<&Place> {
-        let code = match self.regions.get(region) {
+        let code = match self.regions.get(region).or(self.buckets.get(region)) {
             Some(code) => code.as_str(),
             None => border_group(region)?,
         };
@@ -193,7 +221,8 @@ impl RegionPlaces {
         let place = self.place_of(region)?;
         let has_placement = |region: &Region| {
             let provider = self.vendors.get(region.vendor());
-            provider.is_some_and(|provider| provider.has_placement)
+            let is_placed = provider.is_some_and(|provider| provider.has_placement);
+            is_placed && !self.is_of_buckets(region)
         };
         if has_placement(region) {
             let region = region.clone();
@@ -211,7 +240,7 @@ impl RegionPlaces {
     /// The known regions that are most like `region`, the likeliest first: for whoever has
     /// mistyped one.
     pub fn like(&self, region: &Region) -> Vec<&Region> {
-        let same_vendor = self.regions.keys();
+        let same_vendor = self.regions();
         let same_vendor = same_vendor.filter(|known| known.vendor() == region.vendor());
         let mut like: Vec<(f64, &Region)> = same_vendor
             .map(|known| (strsim::jaro_winkler(known.name(), region.name()), known))
@@ -234,12 +263,19 @@ impl RegionPlaces {
             above.is_some_and(|above| above.ends_with('.'))
         };
         let mut vendors = self.vendors.iter();
-        let (vendor, _) = vendors.find(|(_, provider)| provider.domains.iter().any(is_below))?;
+        let is_of = |(_, provider): &(_, &Provider)| provider.domains.iter().any(is_below);
+        let (vendor, provider) = vendors.find(is_of)?;
+        let known = |label: &str| {
+            let region = Region::new(vendor.clone(), label).ok()?;
+            let known = self.regions.get_key_value(&region);
+            let (known, _) = known.or_else(|| self.buckets.get_key_value(&region))?;
+            Some(known)
+        };
         let mut labels = name.as_str().rsplit('.');
         labels.find_map(|label| {
-            let region = Region::new(vendor.clone(), label).ok()?;
-            let (known, _) = self.regions.get_key_value(&region)?;
-            Some(known)
+            let mut before = provider.before.iter();
+            let rest = |before: &String| label.strip_prefix(before.as_str());
+            known(label).or_else(|| before.find_map(|before| known(rest(before)?)))
         })
     }
 
@@ -258,6 +294,16 @@ impl RegionPlaces {
         &self.colos
     }
 
+    /// Where a data centre of this code is, large or not: its code at Cloudflare is IATA's, as those of
+    /// places are.
+    pub fn place_of_colo(&self, code: &str) -> Option<&Place> {
+        let large = self.colos.iter().find(|colo| colo.code == code);
+        match large {
+            Some(colo) => self.place(&colo.place),
+            None => self.place(&code.to_ascii_lowercase()),
+        }
+    }
+
     /// The data centre of a place.
     pub fn colo_at(&self, place: &str) -> Option<&Colo> {
         self.colos.iter().find(|colo| colo.place == place)
@@ -270,9 +316,19 @@ impl RegionPlaces {
         best(places, |place| Some(to.km_to(&place.point)))
     }
 
-    /// All known regions.
+    /// All known regions, and locations of buckets that are none.
     pub fn regions(&self) -> impl Iterator<Item = &Region> {
-        self.regions.keys()
+        self.regions.keys().chain(self.buckets.keys())
+    }
+
+    /// The regions in the providers' files of which nobody knows where they are.
+    pub fn unplaced(&self) -> &[Region] {
+        &self.unplaced
+    }
+
+    /// Whether this is a location of buckets alone: nothing else can be there.
+    pub fn is_of_buckets(&self, region: &Region) -> bool {
+        self.buckets.contains_key(region)
     }
 
     /// A place by its code.
@@ -284,6 +340,16 @@ impl RegionPlaces {
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         self.places.values()
     }
+}
+
+/// The place of the least sum of distances to all of these; of equals the first.
+fn middle<'a>(places: &[&'a Place]) -> Option<&'a Place> {
+    let sum = |from: &Place| -> f64 {
+        let ways = places.iter().map(|to| from.point.km_to(&to.point));
+        ways.sum()
+    };
+    let places = places.iter().copied();
+    places.min_by(|a, b| sum(a).total_cmp(&sum(b)))
 }
 
 /// Of these places the one of the least cost, and the next one that is [`APART_KM`] from that. A place
