@@ -3,6 +3,7 @@
 //! The paths, the envelope and the meaning of the methods are Cloudflare's; `docs/api.md` says where
 //! they are not.
 
+mod audit;
 mod change;
 pub mod cloud_regions;
 mod envelope;
@@ -22,6 +23,7 @@ mod zone;
 
 use serde_json::Value;
 
+pub use self::audit::AuditCall;
 use self::change::Call;
 use self::cloud_regions::Action;
 pub use self::envelope::Answer;
@@ -72,6 +74,8 @@ pub enum Outcome {
     Room(Box<RoomCall>),
     /// To ask all rooms.
     Metrics(MetricsCall),
+    /// To ask the object of the atlas for what was changed of the hints.
+    Audit(AuditCall),
     /// To let the object of the atlas answer.
     CloudRegions(cloud_regions::Call),
     /// To keep a page for its preview until then, and to answer.
@@ -218,13 +222,18 @@ fn perform(
         (Route::Rule(room, id), _) => rules::update(configuration, call, (room, id), object()?),
         (Route::Settings, "GET") => Ok(settings::get(configuration)),
         (Route::Settings, _) => settings::update(configuration, call, object()?, how),
-        (Route::Audit, _) => listed(zone::audit(configuration)),
         (Route::Export, _) => Ok(zone::export(configuration)),
         (Route::Keys, _) => Ok(zone::keys(moment.keys)),
         (Route::ExplainTiers | Route::CountTiers, _) => {
             Err(Refusal::new(404, 7000, "only an edge answers this"))
         }
         (Route::Purge(zone), _) => purge::purge(configuration, call, zone, &object()?),
+        (Route::Audit, _) => {
+            return Ok(Outcome::Audit(AuditCall::new(
+                configuration,
+                &request.query,
+            )));
+        }
         (Route::OpenApi, _) => return Ok(Outcome::Answer(zone::openapi())),
         (Route::Preview, _) => return keep_preview(call, access, request, object()?),
         (Route::Status(id), _) => return ask(configuration, &moment, id, Ask::Status),
@@ -244,6 +253,7 @@ fn perform(
             return Ok(Outcome::CloudRegions(cloud_regions::Call {
                 version,
                 action,
+                by: actor.name.to_owned(),
             }));
         }
     };
