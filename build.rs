@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, error, fs, process};
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(dead_code, unreachable_pub, unused_imports)]
 #[path = "src/atlas"]
 mod atlas {
     pub mod cloud;

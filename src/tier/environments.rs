@@ -43,6 +43,7 @@ pub fn written(worker: &str, tiers: &[Tier]) -> String {
         text += &format!(
             "# The {what} {name}. Its one way in is the binding above.\n\
              [env.tier-{name}]\nname = \"{worker}-tier-{name}\"\nroutes = []\nservices = []\n\
+             triggers = {{ crons = [] }}\n\
              workers_dev = false\npreview_urls = false\nmigrations = []\n\n\
              [env.tier-{name}.placement]\nregion = \"{region}\"\n\n\
              [env.tier-{name}.vars]\nANTEROOM_TIER = \"{name}\"\n\n"
@@ -95,6 +96,10 @@ pub fn faults(wrangler: &Table, tiers: &[Tier]) -> Vec<String> {
             &at("vars.ANTEROOM_TIER"),
             &tier.name,
         );
+        if wrangler.contains_key("triggers") && !own.contains_key("triggers") {
+            // wrangler hands them down to environments that have none, and an account has few.
+            expect(own, &["triggers"], &at("triggers"), "{ crons = [] }");
+        }
         for &(binding, class) in objects(tier) {
             let path = ["durable_objects", "bindings"];
             let object = named(own, &path, "name", binding).unwrap_or(&nothing);
@@ -236,6 +241,14 @@ mod tests {
             let found = found(from, to);
             assert!(found.contains(fault) && !found.contains(';'), "{found}");
         }
+        let inherited = format!("{}\n[triggers]\ncrons = [\"*/15 * * * *\"]\n", wrangler());
+        assert!(faults(&inherited.parse().unwrap(), &tiers()).is_empty());
+        let inherited = inherited.replacen("triggers = { crons = [] }\n", "", 1);
+        let found = faults(&inherited.parse().unwrap(), &tiers());
+        assert_eq!(
+            found,
+            ["env.tier-fra.triggers must be \"{ crons = [] }\" and is missing"]
+        );
         let one = &tiers()[..1];
         let left = faults(&wrangler().parse().unwrap(), one);
         assert_eq!(

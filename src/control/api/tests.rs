@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 
 use super::*;
 use crate::control::audit::{Change, FieldChange, Trail};
+use crate::site::room::is_id;
 use crate::time::Span;
 
 mod properties;
