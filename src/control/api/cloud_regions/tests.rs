@@ -203,7 +203,9 @@ fn supported_regions_have_their_tiers() {
     };
     assert_eq!(of("aws", "us-east-1"), json!(["IAD", "EWR"]));
     assert_eq!(of("oci", "sa-saopaulo-1")[0], "GRU");
-    assert_eq!(vendors.as_object().unwrap().len(), 4);
+    // Beyond Cloudflare's list: where buckets are.
+    assert_eq!(of("r2", "weur")[0], "LHR");
+    assert_eq!(vendors.as_object().unwrap().len(), 5);
 }
 
 #[test]
