@@ -1,7 +1,7 @@
 # The commands of a day. Each sets up what it needs, so any of them may be the first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev build test test-all model cache-tests crowd load chaos export tiers explain bench deploy-check fmt clean
+.PHONY: help setup dev build test test-all model cache-tests crowd load chaos defences export tiers explain bench deploy-check fmt clean
 
 NODE := node_modules/.bin/node
 
@@ -39,6 +39,9 @@ load: ## Visitors at your own preview: make load URL=https://preview.example.com
 
 chaos: setup ## Two thousand visitors while everything fails; ARGS='--seed N' repeats a run
 	@$(NODE) chaos/run.mjs $(ARGS)
+
+defences: setup ## Whether each attack's test fails once its defence is gone; ARGS='--rust cors'
+	@$(NODE) scripts/defences.mjs $(ARGS)
 
 export: setup ## The running rooms as rooms.toml: make export URL=https://api.example.com ZONE=<zone id>
 	@$(NODE) scripts/export.mjs "$(URL)" "$(ZONE)"

@@ -28,24 +28,26 @@ impl Facts for Browser {
         }
     }
 
-    fn read(&self, needs: &[Need]) -> Vec<Option<String>> {
-        let needs =
-            needs.iter().map(|need| {
-                Some(match need {
-                Need::Header(name) if name == "CF-Connecting-IP" => "192.0.2.77",
-                Need::Header(name) if name == "User-Agent" => {
-                    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) \
-                     Chrome/142.0.0.0 Safari/537.36"
-                }
-                Need::Header(name) if name == "Cookie" => "lang=de; basket=7f3a; consent=all",
-                Need::Header(_) => return None,
-                Need::Platform("country") => "DE",
-                Need::Platform("asn") => "3320",
-                Need::Platform(_) => return None,
-                Need::Method => "GET",
-            }
-            .to_owned())
-            });
+    fn fields(&self, needs: &[Need]) -> Vec<Option<&str>> {
+        let needs = needs.iter().map(|need| match need {
+            Need::Header(name) if name == "CF-Connecting-IP" => Some("192.0.2.77"),
+            Need::Header(name) if name == "User-Agent" => Some(
+                "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) \
+                 Chrome/142.0.0.0 Safari/537.36",
+            ),
+            Need::Header(name) if name == "Cookie" => Some("lang=de; basket=7f3a; consent=all"),
+            Need::Header(_) | Need::Platform(_) => None,
+            Need::Method => Some("GET"),
+        });
+        needs.collect()
+    }
+
+    fn platform(&self, needs: &[Need]) -> Vec<Option<&str>> {
+        let needs = needs.iter().map(|need| match need {
+            Need::Platform("country") => Some("DE"),
+            Need::Platform("asn") => Some("3320"),
+            _ => None,
+        });
         needs.collect()
     }
 

@@ -121,6 +121,7 @@ if [[ $all ]]; then
     run 'Tests that take longer' node_tests 'tests/long/*.test.mjs'
     count_node
     run 'The public suite for HTTP caches' scripts/cache-tests.sh
+    run 'Attacks without the defence' node scripts/defences.mjs --rust
     run 'Chaos' node chaos/run.mjs
     run 'A crowd' node crowd/run.mjs
 fi

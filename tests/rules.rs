@@ -163,14 +163,22 @@ impl Facts for Asked {
         }
     }
 
-    fn read(&self, needs: &[Need]) -> Vec<Option<String>> {
+    fn fields(&self, needs: &[Need]) -> Vec<Option<&str>> {
+        let needs = needs.iter().map(|need| match need {
+            Need::Platform(_) => None,
+            Need::Header(_) => Some(self.1),
+            Need::Method => Some("GET"),
+        });
+        needs.collect()
+    }
+
+    fn platform(&self, needs: &[Need]) -> Vec<Option<&str>> {
         let needs = needs.iter().map(|need| match need {
             Need::Platform(path) => {
                 let found = self.0.iter().find(|(known, _)| known == path);
-                found.map(|(_, value)| (*value).to_owned())
+                found.map(|(_, value)| *value)
             }
-            Need::Header(_) => Some(self.1.to_owned()),
-            Need::Method => Some("GET".to_owned()),
+            _ => None,
         });
         needs.collect()
     }

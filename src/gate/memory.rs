@@ -2,11 +2,12 @@
 //! and what it has yet to be told.
 //!
 //! All of it can be lost at any moment, and nothing of it is waited for: a request reads, or leaves
-//! something for the next one.
+//! something for another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::joint::Joint;
 use super::reserved::Reserved;
 use super::token::Standing;
 use crate::room::figures::counts::Counts;
@@ -63,6 +64,8 @@ pub struct Memory {
     renewals: BTreeMap<TicketNumber, Renewed>,
     /// Slots for newcomers to come.
     pub reserved: Reserved,
+    /// What requests have to say to the room.
+    pub joint: Joint,
     /// What has been counted since the last report.
     pub counts: Counts,
 }

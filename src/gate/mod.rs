@@ -12,6 +12,7 @@ pub mod decision;
 pub mod edition;
 pub mod header;
 pub mod intent;
+pub mod joint;
 pub(crate) mod jws;
 pub mod keys;
 pub mod memory;

@@ -110,6 +110,20 @@ impl Order {
     }
 }
 
+impl Value {
+    fn begins_with_platform(&self) -> bool {
+        match self {
+            Self::Field(field, _) => field.is_of_platform(),
+            Self::Item(value, _) | Self::Each(value) => value.begins_with_platform(),
+            Self::Call(_, arguments) => arguments
+                .first()
+                .is_some_and(|value| value.begins_with_platform()),
+            Self::Any(test) | Self::All(test) => test.begins_with_platform(),
+            _ => false,
+        }
+    }
+}
+
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -117,6 +131,17 @@ impl fmt::Display for Expression {
 }
 
 impl Test {
+    /// Whether the first field that it asks for is the platform's.
+    pub(super) fn begins_with_platform(&self) -> bool {
+        match self {
+            Self::Or(tests) | Self::Xor(tests) | Self::And(tests) => tests
+                .first()
+                .is_some_and(|test| test.begins_with_platform()),
+            Self::Not(test) => test.begins_with_platform(),
+            Self::Is(value) | Self::Compare(value, _) => value.begins_with_platform(),
+        }
+    }
+
     /// How tightly it binds: the least first.
     fn rank(&self) -> u8 {
         match self {

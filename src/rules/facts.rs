@@ -19,13 +19,15 @@ pub struct Target<'a> {
     pub query: &'a str,
 }
 
-/// A request. Everything but the URL is asked for when an expression first needs it.
+/// A request. Everything but the URL is asked for when an expression first needs it, each once at most.
 pub trait Facts {
     /// The URL's parts.
     fn target(&self) -> Target<'_>;
-    /// What [`Ruleset::needs`](super::Ruleset::needs) says, in that order; none for what is absent.
-    /// Asked for once at most.
-    fn read(&self, needs: &[Need]) -> Vec<Option<String>>;
+    /// The header fields and the method of what [`Ruleset::needs`](super::Ruleset::needs) says, in its order;
+    /// none for what is absent, and in the places of what the platform says.
+    fn fields(&self, needs: &[Need]) -> Vec<Option<&str>>;
+    /// What the platform says, with none in the places of the others.
+    fn platform(&self, needs: &[Need]) -> Vec<Option<&str>>;
     /// All header fields: names in lower case, several lines of one joined by `, `.
     fn headers(&self) -> Vec<(String, String)>;
     /// The time in milliseconds since 1970.

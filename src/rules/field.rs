@@ -12,6 +12,16 @@ pub struct Field {
     pub(super) source: Source,
 }
 
+impl Field {
+    /// Whether `request.cf` has it.
+    pub(super) const fn is_of_platform(&self) -> bool {
+        matches!(
+            self.source,
+            Source::Platform(_) | Source::Flag(..) | Source::Subdivision | Source::KnownBot
+        )
+    }
+}
+
 /// Where the value of a field comes from.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Source {

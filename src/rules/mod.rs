@@ -130,6 +130,13 @@ impl Ruleset {
         self.needs.as_slice()
     }
 
+    /// Whether an expression begins with what the platform says, so that every request that none holds for is
+    /// asked it.
+    pub fn begins_with_platform(&self) -> bool {
+        let mut expressions = self.expressions.iter();
+        expressions.any(|Expression(test)| test.begins_with_platform())
+    }
+
     /// Asks the expressions of a request, in their order until one holds.
     pub fn ask(&self, facts: &dyn Facts) -> Verdict {
         let evaluation = Evaluation::new(facts, self.needs());

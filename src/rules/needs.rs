@@ -16,6 +16,13 @@ pub enum Need {
     Method,
 }
 
+impl Need {
+    /// Whether it is the field with the cookies, which whoever asks may know already.
+    pub fn is_cookie(&self) -> bool {
+        matches!(self, Self::Header(name) if name.eq_ignore_ascii_case(COOKIE))
+    }
+}
+
 /// All that the runtime is asked for, each thing once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Needs(Vec<Need>);

@@ -55,6 +55,12 @@ impl Default for Request {
     }
 }
 
+fn find<'a>(list: &[(&str, &'a str)], name: &str) -> Option<&'a str> {
+    let mut list = list.iter();
+    let found = list.find(|(known, _)| known.eq_ignore_ascii_case(name));
+    found.map(|(_, value)| *value)
+}
+
 impl Facts for Request {
     fn target(&self) -> Target<'_> {
         Target {
@@ -67,17 +73,19 @@ impl Facts for Request {
         }
     }
 
-    fn read(&self, needs: &[Need]) -> Vec<Option<String>> {
-        let find = |list: &[(&str, &str)], name: &str| {
-            let found = list
-                .iter()
-                .find(|(known, _)| known.eq_ignore_ascii_case(name));
-            found.map(|(_, value)| (*value).to_owned())
-        };
+    fn fields(&self, needs: &[Need]) -> Vec<Option<&str>> {
         let needs = needs.iter().map(|need| match need {
             Need::Header(name) => find(&self.headers, name),
+            Need::Platform(_) => None,
+            Need::Method => Some(self.method),
+        });
+        needs.collect()
+    }
+
+    fn platform(&self, needs: &[Need]) -> Vec<Option<&str>> {
+        let needs = needs.iter().map(|need| match need {
             Need::Platform(path) => find(&self.platform, path),
-            Need::Method => Some(self.method.to_owned()),
+            _ => None,
         });
         needs.collect()
     }

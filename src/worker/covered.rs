@@ -40,7 +40,6 @@ pub(super) struct Covered {
     pub(super) index: usize,
     pub(super) room: Arc<Room>,
     pub(super) keys: &'static Keys,
-    pub(super) request: Request,
     /// Whether a rule lets the request pass by the room.
     pub(super) bypassed: bool,
     pub(super) fields: Fields,
@@ -51,19 +50,18 @@ pub(super) struct Covered {
 }
 
 impl Covered {
-    /// Reads the cookie, and what the room binds its passes to, if it does.
+    /// Recognizes the visitor by the cookie, and by what the room binds its passes to, if it does.
     pub(super) fn look(
         isolate: Isolate,
         room: Arc<Room>,
         keys: &'static Keys,
         matched: &Match<'_>,
-        request: Request,
+        fields: Fields,
         bypassed: bool,
         now: Instant,
     ) -> Self {
         #[cfg(feature = "planted-panic")]
-        super::planted::in_request(&request, "look");
-        let fields = Fields::of(&request);
+        super::planted::in_request(&fields, "look");
         let binding = match room.bind_pass {
             BindPass::None => None,
             setting => bind(
@@ -84,7 +82,6 @@ impl Covered {
             index: matched.room,
             room,
             keys,
-            request,
             bypassed,
             fields,
             https: matched.https,
@@ -113,15 +110,9 @@ impl Covered {
         !touches
     }
 
-    /// Whether the request is a poll of the waiting page, which is never handed on.
-    pub(super) fn is_poll(request: &Request) -> bool {
-        let fields = Fields::of(request);
-        intent::is_poll(&|name| fields.read(name))
-    }
-
     /// The request, to be handed on.
     pub(super) fn into_request(self) -> Request {
-        self.request
+        self.fields.into_request()
     }
 
     /// What the isolate remembers of the room.
@@ -136,7 +127,7 @@ impl Covered {
 
     /// The data centre in which the request has arrived; none where the runtime does not say.
     pub(super) fn colo(&self) -> Option<String> {
-        colo(&self.request)
+        colo(self.fields.request())
     }
 
     pub(super) fn standing(&self) -> Option<Standing> {
@@ -202,7 +193,7 @@ impl Covered {
         let path = String::from_utf8_lossy(matched.path()).into_owned();
         let host = host_of(url).to_ascii_lowercase();
         let read = |name: &str| self.fields.read(name);
-        let method = self.request.method();
+        let method = self.fields.request().method();
         let own_origin = format!(
             "{}://{}",
             if self.https { "https" } else { "http" },

@@ -13,7 +13,7 @@ use worker::{Context, Delay, Env};
 
 use super::answer;
 use super::covered::Covered;
-use super::{call, clock, log, reserve};
+use super::{clock, joint, log, reserve};
 use crate::gate::answer::Asked;
 use crate::gate::cookie;
 use crate::gate::cors::Cors;
@@ -222,7 +222,6 @@ impl Prepared {
     }
 
     async fn ask(&self, env: &Env, message: Message) -> (Outcome, Option<Arc<Snapshot>>) {
-        let Covered { isolate, index, .. } = &self.covered;
         let known = self.snapshot();
         let request = self.request(known.as_deref());
         if self
@@ -233,24 +232,10 @@ impl Prepared {
             return (request.unanswered(), known);
         }
         #[cfg(feature = "planted-panic")]
-        super::planted::note(&self.covered.request);
-        match call::ask(
-            env,
-            &self.covered.way(),
-            message,
-            known.as_ref(),
-            ARRIVAL_PATIENCE,
-        )
-        .await
-        {
-            Ok((reply, snapshot)) => {
-                isolate.heard(*index, Arc::clone(&snapshot));
-                (request.settle(reply, &snapshot), Some(snapshot))
-            }
-            Err(error) => {
-                isolate.unheard(*index, &error);
-                (request.unanswered(), known)
-            }
+        super::planted::note(&self.covered.fields);
+        match joint::ask(env, &self.covered.way(), message, ARRIVAL_PATIENCE).await {
+            Some((reply, snapshot)) => (request.settle(reply, &snapshot), Some(snapshot)),
+            None => (request.unanswered(), known),
         }
     }
 

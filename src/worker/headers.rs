@@ -9,8 +9,8 @@ use web_sys::Request;
 use super::binding;
 use crate::gate::header;
 
-/// What every covered request is asked for.
-const FIRST: [&str; 2] = ["Cookie", header::POLL];
+/// What every covered request is asked for, before what the room's rules want.
+pub(super) const FIRST: [&str; 2] = ["Cookie", header::POLL];
 
 /// What tells the intent of a request that does not pass at once, and the form of its answer.
 const REST: [&str; 12] = [
@@ -58,7 +58,7 @@ fn platform(request: &Request, name: &str) -> Option<String> {
     Reflect::get(&cf, &name.into()).ok()?.as_string()
 }
 
-/// The header fields of a request.
+/// A request with its header fields.
 pub(super) struct Fields {
     request: Request,
     first: String,
@@ -66,13 +66,35 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// The fields of a request.
-    pub(super) fn of(request: &Request) -> Self {
+    /// A request, and a first look at it.
+    pub(super) fn of(request: Request) -> Self {
+        let first = FIRST_NAMES.with(|names| lines(&request, names));
+        Self::with(request, first)
+    }
+
+    /// A request of which a first look has told these lines, those of [`FIRST`] before others.
+    pub(super) const fn with(request: Request, first: String) -> Self {
         Self {
-            request: Clone::clone(request),
-            first: FIRST_NAMES.with(|names| lines(request, names)),
+            request,
+            first,
             rest: OnceCell::new(),
         }
+    }
+
+    /// The request.
+    pub(super) const fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// The request, to be handed on.
+    pub(super) fn into_request(self) -> Request {
+        self.request
+    }
+
+    /// The lines of the first look that follow those of [`FIRST`].
+    pub(super) fn more(&self) -> impl Iterator<Item = Option<&str>> {
+        let lines = self.first.split('\n').skip(FIRST.len());
+        lines.map(|line| line.strip_prefix('='))
     }
 
     /// The value of a field, several lines of it joined by `, `.

@@ -21,6 +21,7 @@ mod forward;
 mod governed;
 mod headers;
 mod isolate;
+mod joint;
 mod knowledge;
 mod lease_object;
 mod leasing;
@@ -55,9 +56,11 @@ use worker::{Context, Env};
 
 use covered::Covered;
 use edge::{Begun, Next};
+use headers::Fields;
 use isolate::{Isolate, Lasting};
 
 use crate::control::currency::Due;
+use crate::gate::intent;
 use crate::gate::memory::Memory;
 use crate::time::Instant;
 
@@ -141,16 +144,20 @@ fn go(
     let Some(room) = isolate.room(matched.room, now) else {
         return handed_on(&isolate, request, &url, ctx);
     };
-    if room.suspended && !matched.leave && !Covered::is_poll(&request) {
-        return handed_on(&isolate, request, &url, ctx);
+    let rules = isolate.rules(matched.room);
+    let fields = match rules {
+        Some(rules) => rules.look(request),
+        None => Fields::of(request),
+    };
+    let is_poll = || intent::is_poll(&|name| fields.read(name));
+    if room.suspended && !matched.leave && !is_poll() {
+        return handed_on(&isolate, fields.into_request(), &url, ctx);
     }
-    let bypassed = isolate
-        .rules(matched.room)
-        .is_some_and(|rules| rules.bypass(&request, &url, &matched));
+    let bypassed = rules.is_some_and(|rules| rules.bypass(&fields, &url, &matched));
     // Who waits and may now pass by is told so.
-    if bypassed && !Covered::is_poll(&request) {
+    if bypassed && !is_poll() {
         isolate.edition.memory(matched.room, Memory::note_bypass);
-        return handed_on(&isolate, request, &url, ctx);
+        return handed_on(&isolate, fields.into_request(), &url, ctx);
     }
     let keys = match isolate.keys_for(room) {
         Ok(keys) => keys,
@@ -162,7 +169,7 @@ fn go(
         Arc::clone(room),
         keys,
         &matched,
-        request,
+        fields,
         bypassed,
         now,
     );

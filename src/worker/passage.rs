@@ -74,7 +74,6 @@ impl Prepared {
         let Covered {
             isolate,
             room,
-            request,
             fields: received,
             now,
             ..
@@ -96,9 +95,9 @@ impl Prepared {
             fields.push((header::ASSERTION, None));
         }
         if fields.is_empty() {
-            Ok(Clone::clone(request))
+            Ok(Clone::clone(received.request()))
         } else {
-            forward::with_fields(request, &fields)
+            forward::with_fields(received.request(), &fields)
         }
     }
 

@@ -15,8 +15,8 @@ thread_local! {
 }
 
 /// Panics if the request wants it `here`, or traps if it wants that.
-pub(super) fn in_request(request: &web_sys::Request, here: &str) {
-    let wanted = Fields::of(request).read(HEADER);
+pub(super) fn in_request(fields: &Fields, here: &str) {
+    let wanted = fields.read(HEADER);
     if wanted.as_deref() == Some("trap") {
         core::arch::wasm32::unreachable();
     }
@@ -24,8 +24,8 @@ pub(super) fn in_request(request: &web_sys::Request, here: &str) {
 }
 
 /// Remembers what the request wants of the object. The next [`message`] takes it along.
-pub(super) fn note(request: &web_sys::Request) {
-    let wanted = Fields::of(request).read(HEADER);
+pub(super) fn note(fields: &Fields) {
+    let wanted = fields.read(HEADER);
     let places = ["object", "batch"];
     PLANTED.set(
         places

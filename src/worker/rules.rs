@@ -1,11 +1,13 @@
 //! A room's bypass rules, asked of the runtime's request.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use js_sys::Array;
 use wasm_bindgen::JsValue;
 use web_sys::Request;
 
+use super::headers::{FIRST, Fields};
 use super::url::{authority, host_of};
 use super::{binding, clock, log};
 use crate::gate::route::Match;
@@ -16,8 +18,11 @@ use crate::site::room::Site;
 /// The rules of one room, ready for use.
 pub(super) struct Rules {
     set: Ruleset,
-    /// What they need, as the runtime is asked for it.
-    names: Array,
+    /// What each request is asked for in one crossing: [`FIRST`], then what the rules need. Reading what the
+    /// platform says is dear, so it is among that only if every request is asked it anyway.
+    first: Array,
+    /// What the platform is asked for else, once a rule comes so far; none if it is in `first`.
+    platform: Option<Array>,
 }
 
 impl Rules {
@@ -33,24 +38,51 @@ impl Rules {
                     let (room, reason) = (room.name.as_str(), clean(&fault.to_string()));
                     log::write(&Entry::RuleLeftOut { room, reason });
                 }
-                let names = set.needs().iter().map(name).collect();
-                (!set.is_empty()).then_some(Self { set, names })
+                (!set.is_empty()).then(|| Self::new(set))
             })
             .collect()
     }
 
-    /// Whether a request passes by the room. One whose path leads elsewhere for other readers never
-    /// does: it might pass by with one path and reach another.
-    pub(super) fn bypass(&self, request: &Request, url: &str, matched: &Match<'_>) -> bool {
+    fn new(set: Ruleset) -> Self {
+        let first: Array = FIRST.iter().map(|name| JsValue::from_str(name)).collect();
+        set.needs().iter().filter_map(of_request).for_each(|name| {
+            first.push(&name);
+        });
+        let platform: Array = set.needs().iter().filter_map(of_platform).collect();
+        let platform = if set.begins_with_platform() {
+            platform.iter().for_each(|way| {
+                first.push(&way);
+            });
+            None
+        } else {
+            Some(platform)
+        };
+        Self {
+            set,
+            first,
+            platform,
+        }
+    }
+
+    /// The first look at a request.
+    pub(super) fn look(&self, request: Request) -> Fields {
+        let lines = binding::read_facts(&request, &self.first).unwrap_or_default();
+        Fields::with(request, lines)
+    }
+
+    /// Whether a request passes by the room, of which [`Self::look`] has told `fields`. One whose path leads
+    /// elsewhere for other readers never does: it might pass by with one path and reach another.
+    pub(super) fn bypass(&self, fields: &Fields, url: &str, matched: &Match<'_>) -> bool {
         if matched.is_ambiguous() || matched.leave {
             return false;
         }
         let asked = Asked {
-            request,
+            rules: self,
+            fields,
             url,
             matched,
             path: matched.spelled_path(),
-            names: &self.names,
+            platform: OnceCell::new(),
         };
         match self.set.ask(&asked) {
             Verdict::Bypass => true,
@@ -63,25 +95,39 @@ impl Rules {
     }
 }
 
-/// A header field's name, or the way to a property of the request.
-fn name(need: &Need) -> JsValue {
-    let way = |steps: &mut dyn Iterator<Item = &str>| -> JsValue {
-        steps.map(JsValue::from_str).collect::<Array>().into()
-    };
+/// A header field's name, or the way to a property of the request; none for what the platform says, and for
+/// the cookies, which every first look has.
+fn of_request(need: &Need) -> Option<JsValue> {
     match need {
-        Need::Header(name) => JsValue::from_str(name),
-        Need::Platform(path) => way(&mut std::iter::once("cf").chain(path.split('.'))),
-        Need::Method => way(&mut std::iter::once("method")),
+        Need::Header(_) if need.is_cookie() => None,
+        Need::Header(name) => Some(JsValue::from_str(name)),
+        Need::Method => Some(way(["method"])),
+        Need::Platform(_) => None,
     }
+}
+
+/// The way to what the platform says.
+fn of_platform(need: &Need) -> Option<JsValue> {
+    match need {
+        Need::Platform(path) => Some(way(std::iter::once("cf").chain(path.split('.')))),
+        Need::Header(_) | Need::Method => None,
+    }
+}
+
+fn way<'a>(steps: impl IntoIterator<Item = &'a str>) -> JsValue {
+    let steps = steps.into_iter().map(JsValue::from_str);
+    steps.collect::<Array>().into()
 }
 
 /// The runtime's request, as rules see it.
 struct Asked<'a> {
-    request: &'a Request,
+    rules: &'a Rules,
+    fields: &'a Fields,
     url: &'a str,
     matched: &'a Match<'a>,
     path: Cow<'a, str>,
-    names: &'a Array,
+    /// What the platform has said, if it was asked apart.
+    platform: OnceCell<String>,
 }
 
 impl Facts for Asked<'_> {
@@ -96,16 +142,31 @@ impl Facts for Asked<'_> {
         }
     }
 
-    fn read(&self, _needs: &[Need]) -> Vec<Option<String>> {
-        let lines = binding::read_facts(self.request, self.names).unwrap_or_default();
-        let values = lines.split('\n');
-        values
-            .map(|line| line.strip_prefix('=').map(str::to_owned))
-            .collect()
+    fn fields(&self, needs: &[Need]) -> Vec<Option<&str>> {
+        let mut lines = self.fields.more();
+        let needs = needs.iter().map(|need| match need {
+            Need::Platform(_) => None,
+            _ if need.is_cookie() => self.fields.cookie(),
+            _ => lines.next().flatten(),
+        });
+        needs.collect()
+    }
+
+    fn platform(&self, needs: &[Need]) -> Vec<Option<&str>> {
+        let of_platform = |need: &&Need| matches!(need, Need::Platform(_));
+        let Some(names) = &self.rules.platform else {
+            // Behind the others.
+            let others = needs.iter().filter(|need| !of_platform(need));
+            let others = others.filter(|need| !need.is_cookie()).count();
+            return spread(needs, self.fields.more().skip(others));
+        };
+        let read = || binding::read_facts(self.fields.request(), names).unwrap_or_default();
+        let lines = self.platform.get_or_init(read).split('\n');
+        spread(needs, lines.map(|line| line.strip_prefix('=')))
     }
 
     fn headers(&self) -> Vec<(String, String)> {
-        let lines = binding::all_fields(self.request).unwrap_or_default();
+        let lines = binding::all_fields(self.fields.request()).unwrap_or_default();
         let pairs = lines.lines().filter_map(|line| line.split_once(':'));
         pairs
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -115,4 +176,16 @@ impl Facts for Asked<'_> {
     fn now(&self) -> u64 {
         clock::now().as_millis()
     }
+}
+
+/// What the platform has said, each in the place of its need.
+fn spread<'a>(
+    needs: &[Need],
+    mut said: impl Iterator<Item = Option<&'a str>>,
+) -> Vec<Option<&'a str>> {
+    let needs = needs.iter().map(|need| match need {
+        Need::Platform(_) => said.next().flatten(),
+        Need::Header(_) | Need::Method => None,
+    });
+    needs.collect()
 }

@@ -9,6 +9,7 @@ use crate::rules::expression::Slots;
 use crate::rules::facts::Target;
 use crate::rules::field::{Field, Source, Spelling};
 use crate::rules::kind::{Kind, Single};
+use crate::rules::needs::Need;
 use crate::rules::request::{arguments, cookies, extension, languages};
 
 impl<'a> Evaluation<'a> {
@@ -18,8 +19,12 @@ impl<'a> Evaluation<'a> {
     }
 
     fn text_if_there(&'a self, slot: usize) -> Option<&'a str> {
-        let read = self.read.get_or_init(|| self.facts.read(self.needs));
-        read.get(slot)?.as_deref()
+        let (facts, needs) = (self.facts, self.needs);
+        let read = match needs.get(slot)? {
+            Need::Platform(_) => self.platform.get_or_init(|| facts.platform(needs)),
+            _ => self.fields.get_or_init(|| facts.fields(needs)),
+        };
+        *read.get(slot)?
     }
 
     fn headers(&'a self) -> &'a [(String, String)] {

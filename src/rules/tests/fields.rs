@@ -163,8 +163,11 @@ fn nothing_is_read_that_no_expression_names() {
                 query: "",
             }
         }
-        fn read(&self, needs: &[Need]) -> Vec<Option<String>> {
+        fn fields(&self, needs: &[Need]) -> Vec<Option<&str>> {
             panic!("read {needs:?}");
+        }
+        fn platform(&self, needs: &[Need]) -> Vec<Option<&str>> {
+            panic!("asked the platform {needs:?}");
         }
         fn headers(&self) -> Vec<(String, String)> {
             panic!("read all header fields");

@@ -22,8 +22,13 @@ export class Copies {
   /** How often each was called, by method. */
   calls = {};
 
+  /** The bodies of the responses that the cache has stored, in order. */
+  bodies = [];
+
   /** How many responses the cache has stored. */
-  stored = 0;
+  get stored() {
+    return this.bodies.length;
+  }
 
   static async start() {
     const copies = new Copies();
@@ -64,8 +69,10 @@ export class Copies {
     const key = `${headers['cf-cache-namespace'] ?? ''} ${headers.host}${url}`;
     if (method === 'PUT') {
       const entry = parsed(payload);
-      if (entry) this.cache.set(key, entry);
-      this.stored += entry ? 1 : 0;
+      if (entry) {
+        this.cache.set(key, entry);
+        this.bodies.push(entry.text);
+      }
       return void response.writeHead(entry ? 204 : 400).end();
     }
     if (method === 'PURGE') return void response.writeHead(this.cache.delete(key) ? 200 : 404).end();
