@@ -64,9 +64,8 @@ pub(crate) fn a_session_ends(size: Size) -> Scenario {
         reaches: &[RENEWED, COMES_IN],
         budget: Budget {
             requests: 1,
-            moments: 3,
+            moments: size.or(3, 4),
             looks: 1,
-            faults: size.or(0, 1),
             crashes: 1,
             steps_back: 1,
             ..Budget::default()
@@ -86,7 +85,7 @@ pub(crate) fn a_session_is_renewed(size: Size) -> Scenario {
         budget: Budget {
             requests: 2,
             moments: size.or(4, 5),
-            faults: size.or(1, 2),
+            faults: 1,
             crashes: 1,
             ..Budget::default()
         },
@@ -141,7 +140,7 @@ pub(crate) fn an_old_cookie_comes_back(size: Size) -> Scenario {
         budget: Budget {
             requests: size.or(2, 3),
             pauses: size.or(1, 2),
-            leaves: size.or(1, 2),
+            leaves: 1,
             copies: 1,
             crashes: 1,
             ..Budget::default()
@@ -196,7 +195,7 @@ pub(crate) fn somebody_asks_behind_others(size: Size) -> Scenario {
         }),
         reaches: &[RENEWED, COMES_IN],
         budget: Budget {
-            requests: size.or(1, 2),
+            requests: 1,
             crashes: size.or(0, 1),
             ..Budget::default()
         },
@@ -218,10 +217,10 @@ pub(crate) fn slots_are_reserved(size: Size) -> Scenario {
             LOST,
         ],
         budget: Budget {
-            requests: size.or(1, 2),
+            requests: 1,
             keeps: size.or(1, 2),
             pauses: 1,
-            faults: 1,
+            faults: size.or(1, 0),
             crashes: 1,
             forgets: size.or(0, 1),
             ..Budget::default()
@@ -276,7 +275,7 @@ pub(crate) fn an_event_opens(size: Size) -> Scenario {
             requests: size.or(2, 1),
             moments: 1,
             pauses: 1,
-            looks: size.or(2, 3),
+            looks: 2,
             faults: size.or(0, 1),
             crashes: 1,
             ..Budget::default()
