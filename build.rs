@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, error, fs, process};
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(dead_code, unreachable_pub, unused_imports)]
 #[path = "src/atlas"]
 mod atlas {
     pub mod cloud;
@@ -123,6 +123,11 @@ fn read_declaration(root: &Path) -> Result<Declared, Failure> {
     let site = site::validate(&declaration, context).map_err(faulty)?;
     let cached_hosts = site::cached_hosts(cached_hosts.as_ref(), names).map_err(faulty)?;
     let places = RegionPlaces::packed()?;
+    if !places.unplaced().is_empty() {
+        let names = places.unplaced().iter().map(ToString::to_string);
+        let names = names.collect::<Vec<String>>().join(", ");
+        println!("cargo::warning=atlas/regions.csv: nobody knows where these are: {names}");
+    }
     let world = site::World {
         region: &|text| region(&places, text),
         is_place: &|code| places.place(code).is_some(),

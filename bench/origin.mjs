@@ -4,6 +4,7 @@ const TEXT = { "Content-Type": "text/plain" };
 /** What the hosts that are cached say of it: the second is stale when it comes, and stored all the same. */
 const SAID = {
   "fresh.test": { "Cache-Control": "max-age=86400" },
+  "tiered.test": { "Cache-Control": "max-age=86400" },
   "stale.test": { "Cache-Control": "max-age=1", Age: "2", ETag: '"a"' },
   "unstored.test": { "Cache-Control": "no-store" },
 };

@@ -179,6 +179,8 @@ export const ROWS = [
     forwarded: (headers) => assert.ok(headers.has("anteroom-assertion")),
   },
   { name: "cache_hit", worker: "asserting", host: "fresh.test", ready: filled, check: cache(/;hit/) },
+  // Nothing is found here, and the upper tier's answer is stored: each time.
+  { name: "tier_hit", worker: "tiered", host: "tiered.test", ready: filled, check: cache(/^upper-near;hit.*, lower;fwd=uri-miss.*;stored/) },
   // Nothing is found, and the origin's answer is not stored.
   { name: "cache_miss", worker: "asserting", host: "unstored.test", check: cache(/fwd=uri-miss/) },
   // What is found is stale, and the origin's answer is stored in its place: each time.

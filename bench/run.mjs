@@ -9,7 +9,7 @@ import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { closeConnections } from "./client.mjs";
-import { Workerd } from "./workerd.mjs";
+import { TEST_TIER_KEYS, Workerd } from "./workerd.mjs";
 import { prepare, ROWS } from "./rows.mjs";
 import { CONNECTIONS, load } from "./wrk.mjs";
 
@@ -123,6 +123,17 @@ async function measure(servers) {
   return results;
 }
 
+/** Origin fetches of a skewed load over ten data centres: arithmetic, the same on every machine. */
+function simulateTiers() {
+  const { status, stdout } = spawnSync("cargo", ["run", "--quiet", "--example", "tier_load"], {
+    cwd: ROOT,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  if (status !== 0) throw new Error("the example tier_load fails");
+  return stdout.trim().split("\n");
+}
+
 /** How often the room is called for 1,000 requests at the edge, in the kinds of traffic that matter. */
 const COUNTED = ["admitted", "poll", "newcomer_queued", "newcomer_admitted", "number_on_return"];
 
@@ -201,10 +212,25 @@ async function main() {
   const address = `127.0.0.1:${origin.port}`;
   const plain = await serve({ worker: join(ROOT, "bench/pass-through.mjs"), origin: address });
   const objects = { ROOM: "Room", RELAY: "Relay" };
+  const cache = (name) => join(ROOT, "bench", name);
+  const ANTEROOM_TIER_KEYS = TEST_TIER_KEYS;
+  const tier = await serve({
+    worker: asserting,
+    origin: address,
+    cache: cache("cache.mjs"),
+    bindings: { ANTEROOM_TIER: "near", ANTEROOM_TIER_KEYS },
+  });
   const servers = {
     plain,
+    tiered: await serve({
+      worker: asserting,
+      origin: address,
+      cache: cache("forgetful.mjs"),
+      services: { TIER_NEAR: `127.0.0.1:${tier.port}` },
+      bindings: { ANTEROOM_TIER_KEYS },
+    }),
     anteroom: await serve({ worker, origin: address, objects, bindings: { ANTEROOM_ORIGIN_KEYS: undefined } }),
-    asserting: await serve({ worker: asserting, origin: address, objects, cache: join(ROOT, "bench/cache.mjs") }),
+    asserting: await serve({ worker: asserting, origin: address, objects, cache: cache("cache.mjs") }),
   };
 
   // First, since it is short and would else lose what was measured should it fail.
@@ -218,6 +244,10 @@ async function main() {
   mkdirSync(join(ROOT, "target"), { recursive: true });
   writeFileSync(join(ROOT, "target/bench.json"), `${JSON.stringify({ about, rows, calls }, null, 2)}\n`);
   print(about, rows, calls);
+  if (rows.some(({ name }) => name === "tier_hit")) {
+    console.log("\norigin fetches of a skewed load over ten data centres, simulated");
+    for (const line of simulateTiers()) console.log(`  ${line}`);
+  }
   closeConnections();
 }
 

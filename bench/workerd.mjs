@@ -15,6 +15,7 @@ const READY_WITHIN_MS = 60_000;
 
 /** Keys for tests: `kid:base64url`. */
 export const TEST_KEYS = `test:${Buffer.alloc(32, 7).toString("base64url")}`;
+export const TEST_TIER_KEYS = `tier:${Buffer.alloc(32, 11).toString("base64url")}`;
 export const TEST_ORIGIN_KEYS = `origin:${Buffer.alloc(32, 9).toString("base64url")}`;
 
 /** A text as Cap'n Proto writes it. JSON's escapes are a part of Cap'n Proto's, but for \u. */
@@ -49,7 +50,7 @@ const cache :Workerd.Worker = (
 );
 `;
 
-function configure({ modules, bindings, objects, storage, origin, counts, cache }) {
+function configure({ modules, bindings, objects, storage, origin, counts, cache, services }) {
   const module = (name) =>
     `(name = ${quote(name)}, ${name.endsWith(".wasm") ? "wasm" : "esModule"} = embed ${quote(`worker/${name}`)})`;
   const texts = Object.entries(bindings).map(([name, text]) => `(name = ${quote(name)}, text = ${quote(text)})`);
@@ -58,6 +59,12 @@ function configure({ modules, bindings, objects, storage, origin, counts, cache 
     counts && className === "Room" ? `(className = ${quote(className)}, serviceName = "direct")` : quote(className);
   const namespaceBindings = namespaces.map(
     ([name, className]) => `(name = ${quote(name)}, durableObjectNamespace = ${designator(className)})`,
+  );
+  const others = Object.entries(services);
+  const serviceBindings = others.map(([name]) => `(name = ${quote(name)}, service = ${quote(name)})`);
+  const external = others.map(
+    ([name, address]) =>
+      `(name = ${quote(name)}, external = (address = ${quote(address)}, http = (forwardedProtoHeader = "X-Forwarded-Proto"))),`,
   );
   const direct = namespaces.length > 0;
   const namespaceList = namespaces.map(
@@ -70,6 +77,7 @@ const config :Workerd.Config = (
     (name = "origin", external = (address = ${quote(origin)}, http = ())),
     ${direct ? '(name = "direct", worker = .direct),' : ""}
     ${cache ? '(name = "cache", worker = .cache),' : ""}
+    ${external.join("\n    ")}
     (name = "disk", disk = (path = ${quote(storage)}, writable = true)),
   ],
   sockets = [
@@ -80,7 +88,7 @@ const config :Workerd.Config = (
 const main :Workerd.Worker = (
   modules = [${modules.map(module).join(", ")}],
   compatibilityDate = ${quote(COMPATIBILITY_DATE)},
-  bindings = [${[...texts, ...namespaceBindings].join(", ")}],
+  bindings = [${[...texts, ...namespaceBindings, ...serviceBindings].join(", ")}],
   globalOutbound = "origin",
   durableObjectNamespaces = [${namespaceList.join(", ")}],
   durableObjectStorage = (localDisk = "disk"),
@@ -110,9 +118,10 @@ export class Workerd {
    *   `undefined` takes one away.
    * @param {Record<string, string>} [options.objects] Binding to class of the Durable Objects.
    * @param {string} [options.cache] The Worker that is the runtime's cache; none if there is none.
+   * @param {Record<string, string>} [options.services] Service binding to where it leads, as with `origin`.
    * @param {boolean} [options.counts] Counts the calls to the objects, which slows them.
    */
-  constructor({ worker, origin, bindings = {}, objects = { ROOM: "Room", RELAY: "Relay" }, counts = false, cache = undefined }) {
+  constructor({ worker, origin, bindings = {}, objects = { ROOM: "Room", RELAY: "Relay" }, counts = false, cache = undefined, services = {} }) {
     const all = { ANTEROOM_KEYS: TEST_KEYS, ANTEROOM_ORIGIN_KEYS: TEST_ORIGIN_KEYS, ...bindings };
     const present = Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined));
     const storage = join(this.#folder, "storage");
@@ -126,7 +135,7 @@ export class Workerd {
     cpSync(new URL("direct.mjs", import.meta.url), join(this.#folder, "direct.mjs"));
     if (cache) cpSync(cache, join(this.#folder, "cache.mjs"));
     const modules = modulesOf(copy);
-    const config = configure({ modules, bindings: present, objects, storage, origin, counts, cache });
+    const config = configure({ modules, bindings: present, objects, storage, origin, counts, cache, services });
     writeFileSync(join(this.#folder, "config.capnp"), config);
     this.#speaks = Object.keys(objects).length > 0;
   }

@@ -18,6 +18,7 @@ use anteroom::control::access::Access;
 use anteroom::control::api::{
     self, Answer, MOST_BODY, Moment, Outcome, Request, Sent, cloud_regions,
 };
+use anteroom::control::audit::Trail;
 use anteroom::control::rate::Buckets;
 use anteroom::control::{Configuration, Surroundings};
 use anteroom::page::language;
@@ -46,6 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut configuration = Configuration::default();
     let mut buckets = Buckets::default();
     let mut previews = HashMap::new();
+    let mut of_hints = Trail::default();
     let mut atlas = Knowledge {
         places: RegionPlaces::packed()?.into(),
         ..Knowledge::default()
@@ -83,7 +85,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 previews.insert(id, html);
                 answer
             }
-            Outcome::CloudRegions(call) => cloud_regions::answer(&mut atlas, call, now),
+            Outcome::CloudRegions(call) => {
+                cloud_regions::answer(&mut atlas, &mut of_hints, call, now)
+            }
+            Outcome::Audit(call) => call.answer(Some(&of_hints)),
             Outcome::ShowPreview { id, show } => show.answer(previews.get(&id).map(String::as_str)),
         };
         // A client that has gone is no concern of the others.

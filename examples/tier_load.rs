@@ -82,6 +82,7 @@ fn run(evidence: Option<&Evidence>, places: &RegionPlaces) -> Option<Outcome> {
             region: String::new(),
             binding: String::new(),
         },
+        checkpoint_only: false,
     };
     let fleet = Fleet::new(TIERS.iter().map(tier).collect(), places);
     let mut random = fastrand::Rng::with_seed(SEED);

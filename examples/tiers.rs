@@ -14,7 +14,12 @@ fn main() -> Result<ExitCode, Box<dyn error::Error>> {
         return Ok(ExitCode::SUCCESS);
     }
     for tier in &tiers {
-        println!("# {}: near {}", tier.name, tier.place);
+        let only = if tier.checkpoint_only {
+            ", only measures"
+        } else {
+            ""
+        };
+        println!("# {}: near {}{only}", tier.name, tier.place);
     }
     let wrangler: toml::Table = fs::read_to_string("wrangler.toml")?.parse()?;
     let faults = faults(&wrangler, &tiers);

@@ -9,11 +9,12 @@ use std::fmt::Write;
 use serde::Serialize;
 
 /// The names of all events, [`Entry`]'s and those of `src/worker/entry.js`.
-pub const EVENTS: [&str; 23] = [
+pub const EVENTS: [&str; 24] = [
     "api_failed",
     "atlas_failed",
     "batch_failed",
     "cache_failed",
+    "checkpoints_silent",
     "configuration_failed",
     "control_failed",
     "copy_failed",
@@ -99,6 +100,11 @@ pub enum Entry<'a> {
         /// What was wrong.
         reason: String,
     },
+    /// Placed Workers that were to probe origins have not reported.
+    CheckpointsSilent {
+        /// The first of them.
+        reason: String,
+    },
     /// Nobody knows where these regions of a provider's file are.
     RegionsLost {
         /// The first of them.
@@ -182,6 +188,7 @@ impl Entry<'_> {
             | Self::ConfigurationFailed { .. }
             | Self::CopyFailed { .. }
             | Self::RangesRefused { .. }
+            | Self::CheckpointsSilent { .. }
             | Self::RegionsLost { .. }
             | Self::CacheFailed { .. }
             | Self::TierFailed { .. }
@@ -253,7 +260,7 @@ mod tests {
 
     use super::*;
 
-    fn all() -> [Entry<'static>; 21] {
+    fn all() -> [Entry<'static>; 22] {
         let reason = || "it broke".to_owned();
         [
             Entry::NotSetUp { reason: reason() },
@@ -281,6 +288,7 @@ mod tests {
             Entry::ControlFailed { reason: reason() },
             Entry::AtlasFailed { reason: reason() },
             Entry::RangesRefused { reason: reason() },
+            Entry::CheckpointsSilent { reason: reason() },
             Entry::RegionsLost { reason: reason() },
             Entry::ConfigurationFailed { reason: reason() },
             Entry::CopyFailed { reason: reason() },

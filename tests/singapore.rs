@@ -32,6 +32,7 @@ fn fleet(places: &RegionPlaces) -> Fleet {
             region: String::new(),
             binding: String::new(),
         },
+        checkpoint_only: false,
     };
     Fleet::new(TIERS.iter().map(tier).collect(), places)
 }

@@ -70,6 +70,10 @@ fn what_is_wrong_is_told() {
         ),
         (json!({ "name": "a" }), "region: is required"),
         (
+            json!({ "name": "a", "location_hint": "weur", "checkpoint_only": true }),
+            "checkpoint_only: is for tiers with a region",
+        ),
+        (
             json!({ "name": "a", "region": "aws:xx" }),
             "region: is nowhere",
         ),
@@ -136,6 +140,9 @@ fn a_host_chooses_a_tier_that_there_is() {
     };
     let hosts = [host];
     assert!(read(json!([{ "name": "fra", "location_hint": "weur" }]), &hosts).is_ok());
+    let measures =
+        json!([{ "name": "fra", "region": "aws:eu-central-1", "checkpoint_only": true }]);
+    assert!(read(measures, &hosts).is_err());
     let told = read(json!([]), &hosts).unwrap_err();
     assert_eq!(
         told,

@@ -217,10 +217,11 @@ mod tests {
     fn places() -> RegionPlaces {
         RegionPlaces::read(Tables {
             places: "code,city,country,continent,latitude,longitude\nfra,Frankfurt,DE,EU,50.11,8.68\n",
-            vendors: "vendor,format,placement,url,domains\n\
-                      gcp,gcp,true,https://gcp.example/cloud.json,\n\
-                      acme,csv,false,https://acme.example/geo.csv,acme.example\n",
+            vendors: "vendor,format,placement,url,domains,before\n\
+                      gcp,gcp,true,https://gcp.example/cloud.json,,\n\
+                      acme,csv,false,https://acme.example/geo.csv,acme.example,\n",
             regions: "vendor,region,place\ngcp,europe-west3,fra\nacme,fra-1,fra\n",
+            buckets: "vendor,location,places\nacme,europe,fra\n",
             colos: "colo,place,objects\nFRA,fra,true\n",
         })
         .unwrap()

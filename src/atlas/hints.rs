@@ -117,6 +117,24 @@ impl Hints {
         self.hints == other.hints
     }
 
+    /// What has another region than before: each origin with the region that it had, and the one that it
+    /// has. None is no hint.
+    pub fn changes_since<'a>(
+        &'a self,
+        before: &'a Self,
+    ) -> Vec<(&'a OriginName, Option<&'a Region>, Option<&'a Region>)> {
+        let region = |hints: &'a Self, origin: &OriginName| {
+            let hint = hints.hints.get(origin);
+            hint.map(|hint| &hint.region)
+        };
+        let mut origins: Vec<_> = before.hints.keys().chain(self.hints.keys()).collect();
+        origins.sort_unstable();
+        origins.dedup();
+        let both = origins.into_iter();
+        let both = both.map(|origin| (origin, region(before, origin), region(self, origin)));
+        both.filter(|(_, was, is)| was != is).collect()
+    }
+
     /// Takes a hint away, and gives it back.
     pub fn remove(&mut self, origin: &OriginName) -> Option<Hint> {
         let hint = self.hints.remove(origin)?;
@@ -183,7 +201,7 @@ mod tests {
         assert!(fault("aws:us-east1").contains("did you mean aws:us-east-1"));
         assert_eq!(
             fault("ibm:us-east"),
-            "there is no vendor ibm; there are aws, azure, gcp, oci"
+            "there is no vendor ibm; there are aws, azure, gcp, oci, r2"
         );
         assert_eq!(
             fault("oci:xxxxxxxx"),

@@ -200,6 +200,14 @@ mod tests {
             .unwrap();
         let tiers = knowledge.tiers_of(region).unwrap();
         assert_eq!(tiers.pair.primary, "gru");
+        // Where the name has none, a hint says it.
+        let bucket = "pictures.example.com";
+        for (hint, primary) in [("r2:apac", "hkg"), ("gcp:asia1", "nrt"), ("r2:eu", "fra")] {
+            let knowledge = self::knowledge(&[(bucket, hint)]);
+            let region = knowledge.hint(&name(bucket)).unwrap();
+            let tiers = knowledge.tiers_of(region).unwrap();
+            assert_eq!(tiers.pair.primary, primary, "{hint}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! handed out.
 
 pub mod anycast;
+pub mod checkpoint;
 pub mod cloud;
 pub mod files;
 pub mod findings;

@@ -1,35 +1,15 @@
 //! Where clouds, their regions and Cloudflare's large data centres are: the tables of `atlas/`, read
 //! once.
 
+mod tables;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
-use thiserror::Error;
-
+pub use self::tables::{Tables, Unreadable};
 use super::cloud::{Format, Region, Vendor};
 use super::origin_name::OriginName;
 use super::place::Point;
-
-/// The tables, as text.
-#[derive(Clone, Copy, Debug)]
-pub struct Tables<'a> {
-    /// `atlas/places.csv`.
-    pub places: &'a str,
-    /// `atlas/vendors.csv`.
-    pub vendors: &'a str,
-    /// `atlas/regions.csv`.
-    pub regions: &'a str,
-    /// `atlas/colos.csv`.
-    pub colos: &'a str,
-}
-
-/// Those that are packed into the program.
-const PACKED: Tables<'static> = Tables {
-    places: include_str!("../../atlas/places.csv"),
-    vendors: include_str!("../../atlas/vendors.csv"),
-    regions: include_str!("../../atlas/regions.csv"),
-    colos: include_str!("../../atlas/colos.csv"),
-};
 
 /// Two places this far apart, in kilometres, do not lose power, water or lines together: a fallback
 /// is at least so far from its primary.
@@ -61,6 +41,8 @@ pub struct Provider {
     pub has_placement: bool,
     /// Names below these have the region in one of their labels: `amazonaws.com`.
     pub domains: Vec<String>,
+    /// What may stand before the region in that label: `s3-`.
+    pub before: Vec<String>,
 }
 
 /// One of Cloudflare's data centres that is large enough to be an upper tier.
@@ -72,16 +54,6 @@ pub struct Colo {
     pub place: String,
     /// Whether Durable Objects live there.
     pub has_objects: bool,
-}
-
-/// A table that cannot be read.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error("the table of {table} cannot be read: {line}")]
-pub struct Unreadable {
-    /// Which table.
-    pub table: &'static str,
-    /// Its first line that has a fault.
-    pub line: String,
 }
 
 /// Two places for an upper tier: see [`best`].
@@ -122,65 +94,18 @@ pub struct RegionPlaces {
     places: BTreeMap<String, Place>,
     vendors: BTreeMap<Vendor, Provider>,
     regions: BTreeMap<Region, String>,
+    /// Those of which nobody knows where they are.
+    unplaced: Vec<Region>,
+    /// Locations of buckets that are no regions.
+    buckets: BTreeMap<Region, String>,
     colos: Vec<Colo>,
 }
 
 impl RegionPlaces {
-    /// What is packed into the program.
-    ///
-    /// # Errors
-    /// The line that cannot be read; none of a program whose tests ran through.
-    pub fn packed() -> Result<Self, Unreadable> {
-        Self::read(PACKED)
-    }
-
-    /// Reads the tables.
-    ///
-    /// # Errors
-    /// The first line that cannot be read, or names a place or a vendor that there is not.
-    pub fn read(tables: Tables<'_>) -> Result<Self, Unreadable> {
-        let mut read = Self::default();
-        each(tables.places, "places", |line| {
-            let place = place(line)?;
-            read.places.insert(place.code.clone(), place);
-            Some(())
-        })?;
-        each(tables.vendors, "vendors", |line| {
-            let [name, format, placement, url, domains] = fields(line)?;
-            let provider = Provider {
-                format: format.parse().ok()?,
-                url: Some(url.to_owned()).filter(|url| !url.is_empty()),
-                has_placement: placement.parse().ok()?,
-                domains: domains.split_whitespace().map(str::to_owned).collect(),
-            };
-            read.vendors.insert(name.parse().ok()?, provider);
-            Some(())
-        })?;
-        each(tables.regions, "regions", |line| {
-            let [vendor, name, place] = fields(line)?;
-            let vendor: Vendor = vendor.parse().ok()?;
-            let is_known = read.vendors.contains_key(&vendor) && read.places.contains_key(place);
-            let region = Region::new(vendor, name).ok().filter(|_| is_known)?;
-            read.regions.insert(region, place.to_owned());
-            Some(())
-        })?;
-        each(tables.colos, "colos", |line| {
-            let [code, place, objects] = fields(line)?;
-            let place = read.places.get(place)?.code.clone();
-            read.colos.push(Colo {
-                code: code.to_owned(),
-                place,
-                has_objects: objects.parse().ok()?,
-            });
-            Some(())
-        })?;
-        Ok(read)
-    }
-
-    /// Where a region is. A border group of Amazon's is where its name says, if the name has a
+    /// Where a region is, or a location of buckets. A border group of Amazon's is where its name says, if the name has a
     /// place's code in it, and else nowhere: it may be far from its region.
     pub fn place_of(&self, region: &Region) -> Option<&Place> {
-        let code = match self.regions.get(region) {
+        let code = match self.regions.get(region).or(self.buckets.get(region)) {
             Some(code) => code.as_str(),
             None => border_group(region)?,
         };
@@ -193,7 +118,8 @@ impl RegionPlaces {
         let place = self.place_of(region)?;
         let has_placement = |region: &Region| {
             let provider = self.vendors.get(region.vendor());
-            provider.is_some_and(|provider| provider.has_placement)
+            let is_placed = provider.is_some_and(|provider| provider.has_placement);
+            is_placed && !self.is_of_buckets(region)
         };
         if has_placement(region) {
             let region = region.clone();
@@ -211,7 +137,7 @@ impl RegionPlaces {
     /// The known regions that are most like `region`, the likeliest first: for whoever has
     /// mistyped one.
     pub fn like(&self, region: &Region) -> Vec<&Region> {
-        let same_vendor = self.regions.keys();
+        let same_vendor = self.regions();
         let same_vendor = same_vendor.filter(|known| known.vendor() == region.vendor());
         let mut like: Vec<(f64, &Region)> = same_vendor
             .map(|known| (strsim::jaro_winkler(known.name(), region.name()), known))
@@ -234,12 +160,19 @@ impl RegionPlaces {
             above.is_some_and(|above| above.ends_with('.'))
         };
         let mut vendors = self.vendors.iter();
-        let (vendor, _) = vendors.find(|(_, provider)| provider.domains.iter().any(is_below))?;
+        let is_of = |(_, provider): &(_, &Provider)| provider.domains.iter().any(is_below);
+        let (vendor, provider) = vendors.find(is_of)?;
+        let known = |label: &str| {
+            let region = Region::new(vendor.clone(), label).ok()?;
+            let known = self.regions.get_key_value(&region);
+            let (known, _) = known.or_else(|| self.buckets.get_key_value(&region))?;
+            Some(known)
+        };
         let mut labels = name.as_str().rsplit('.');
         labels.find_map(|label| {
-            let region = Region::new(vendor.clone(), label).ok()?;
-            let (known, _) = self.regions.get_key_value(&region)?;
-            Some(known)
+            let mut before = provider.before.iter();
+            let rest = |before: &String| label.strip_prefix(before.as_str());
+            known(label).or_else(|| before.find_map(|before| known(rest(before)?)))
         })
     }
 
@@ -258,6 +191,16 @@ impl RegionPlaces {
         &self.colos
     }
 
+    /// Where a data centre of this code is, large or not: its code at Cloudflare is IATA's, as those of
+    /// places are.
+    pub fn place_of_colo(&self, code: &str) -> Option<&Place> {
+        let large = self.colos.iter().find(|colo| colo.code == code);
+        match large {
+            Some(colo) => self.place(&colo.place),
+            None => self.place(&code.to_ascii_lowercase()),
+        }
+    }
+
     /// The data centre of a place.
     pub fn colo_at(&self, place: &str) -> Option<&Colo> {
         self.colos.iter().find(|colo| colo.place == place)
@@ -270,9 +213,19 @@ impl RegionPlaces {
         best(places, |place| Some(to.km_to(&place.point)))
     }
 
-    /// All known regions.
+    /// All known regions, and locations of buckets that are none.
     pub fn regions(&self) -> impl Iterator<Item = &Region> {
-        self.regions.keys()
+        self.regions.keys().chain(self.buckets.keys())
+    }
+
+    /// The regions in the providers' files of which nobody knows where they are.
+    pub fn unplaced(&self) -> &[Region] {
+        &self.unplaced
+    }
+
+    /// Whether this is a location of buckets alone: nothing else can be there.
+    pub fn is_of_buckets(&self, region: &Region) -> bool {
+        self.buckets.contains_key(region)
     }
 
     /// A place by its code.
@@ -313,44 +266,6 @@ fn border_group(region: &Region) -> Option<&str> {
     let rest = region.name().split('-').skip(3);
     let mut codes = rest.filter(|part| is_code(part) && *part != "wlz");
     codes.next()
-}
-
-fn each(
-    text: &str,
-    table: &'static str,
-    mut read: impl FnMut(&str) -> Option<()>,
-) -> Result<(), Unreadable> {
-    for line in rows(text) {
-        let fault = || Unreadable {
-            table,
-            line: line.to_owned(),
-        };
-        read(line).ok_or_else(fault)?;
-    }
-    Ok(())
-}
-
-fn rows(table: &str) -> impl Iterator<Item = &str> {
-    let rows = table
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'));
-    // The first one has the names of the columns.
-    rows.skip(1)
-}
-
-fn fields<const N: usize>(line: &str) -> Option<[&str; N]> {
-    line.split(',').collect::<Vec<_>>().try_into().ok()
-}
-
-fn place(line: &str) -> Option<Place> {
-    let [code, city, country, continent, latitude, longitude] = fields(line)?;
-    Some(Place {
-        code: code.to_owned(),
-        city: city.to_owned(),
-        country: country.to_owned(),
-        continent: continent.to_owned(),
-        point: Point::new(latitude.parse().ok()?, longitude.parse().ok()?)?,
-    })
 }
 
 #[cfg(test)]

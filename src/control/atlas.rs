@@ -17,6 +17,8 @@ pub const CHECKPOINT: &str = "probe/";
 pub enum Ask {
     /// A call of the API. The answer is a [`Reply`](super::message::Reply).
     CloudRegions(Call),
+    /// What was changed of the hints, and by whom. The answer is a [`Trail`](super::audit::Trail).
+    Trail,
     /// It is time: files are asked for and origins probed, where due. The answer is a [`Ticked`].
     Tick,
     /// To a checkpoint: time handshakes with these. The answer is a
@@ -41,6 +43,8 @@ pub struct Ticked {
     pub origins: usize,
     /// The checkpoints that have reported.
     pub checkpoints: usize,
+    /// The names of the placed Workers that were to probe and have not reported.
+    pub silent: Vec<String>,
     /// Regions of the files of which nobody knows where they are.
     pub lost: Vec<String>,
 }
@@ -60,20 +64,25 @@ mod tests {
         let get = Call {
             version: Version::V2,
             action: Action::Get("192.0.2.1".into()),
+            by: "ops".into(),
         };
         for (ask, text) in [
             (Ask::Tick, r#""tick""#),
+            (Ask::Trail, r#""trail""#),
             (
                 Ask::Probe { origins, port: 443 },
                 r#"{"probe":{"origins":["192.0.2.1"],"port":443}}"#,
             ),
             (
                 Ask::CloudRegions(get),
-                r#"{"cloud_regions":{"version":"v2","action":{"get":"192.0.2.1"}}}"#,
+                r#"{"cloud_regions":{"version":"v2","action":{"get":"192.0.2.1"},"by":"ops"}}"#,
             ),
         ] {
             assert_eq!(to_string(&ask).unwrap(), text);
             assert_eq!(from_str::<Ask>(text).unwrap(), ask);
         }
+        // Before there was a trail of hints.
+        let first = r#"{"cloud_regions":{"version":"v2","action":{"get":"192.0.2.1"}}}"#;
+        assert!(from_str::<Ask>(first).is_ok());
     }
 }

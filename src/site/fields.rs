@@ -178,6 +178,7 @@ pub const TIER: Fields = Fields {
         "location_hint",
         "shards",
         "place",
+        "checkpoint_only",
     ],
     refused: &[],
 };

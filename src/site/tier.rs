@@ -11,6 +11,9 @@ pub struct Tier {
     pub place: String,
     /// How it is reached.
     pub transport: Transport,
+    /// Whether it only measures how far origins are, and no visitor's request ever goes through it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub checkpoint_only: bool,
 }
 
 /// The two kinds of upper tier.

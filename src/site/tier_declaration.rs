@@ -74,9 +74,10 @@ pub fn tiers(
         }
         tiers.push(tier);
     }
+    let asked = tiers.iter().filter(|tier| !tier.checkpoint_only);
     for (n, host) in hosts.iter().enumerate() {
         if let Some(name) = &host.tier
-            && !tiers.iter().any(|tier| tier.name == *name)
+            && !asked.clone().any(|tier| tier.name == *name)
         {
             let message = format!("must be the name of one of tiers, not {name:?}");
             notes.add(format!("cached_hosts[{n}].tier"), message);
@@ -117,10 +118,16 @@ fn tier(table: &Table<'_>, world: World<'_>, notes: &mut Notes) -> Option<Tier> 
         }
         None => place,
     };
+    let checkpoint_only = table.flag("checkpoint_only", false, notes);
+    if checkpoint_only && matches!(transport, Transport::Object { .. }) {
+        let message = "is for tiers with a region: objects of all location hints measure anyway";
+        notes.add(table.at("checkpoint_only"), message);
+    }
     Some(Tier {
         name: name.to_owned(),
         place,
         transport,
+        checkpoint_only,
     })
 }
 

@@ -12,7 +12,9 @@ use super::evidence::{Evidence, Located};
 use super::fleet::{Fleet, Upper};
 use super::rendezvous;
 use crate::atlas::cloud::Region;
+use crate::atlas::knowledge::Knowledge;
 use crate::atlas::region_places::{Place, RegionPlaces};
+use crate::site::cached_host::CachedHost;
 use crate::time::Instant;
 
 /// What is chosen for.
@@ -98,6 +100,63 @@ impl fmt::Display for Because {
             Self::Several { anycast: false } => f.write_str("origin not located"),
         }
     }
+}
+
+/// What is chosen for a cached host, by all that is known of its origins: `choose` is given it.
+pub fn with_wanted<T>(
+    host: &CachedHost,
+    fleet: &Fleet,
+    knowledge: &Knowledge,
+    (continent, key): (Option<&str>, u64),
+    choose: impl FnOnce(&Wanted<'_>) -> T,
+) -> T {
+    let of = |origin| Evidence::of(origin, knowledge);
+    let evidence: Vec<Evidence> = host.origins.iter().map(of).collect();
+    let members: Vec<_> = host.origins.iter().map(|origin| (origin, 1.0)).collect();
+    let places = fleet.all().map(|upper| &upper.place);
+    let pool = (members.len() > 1).then(|| knowledge.pool(&members, places));
+    choose(&Wanted {
+        custom: host.tier.as_deref(),
+        evidence: &evidence,
+        pool: pool.flatten().map(|best| (best.primary, best.fallback)),
+        continent,
+        key,
+    })
+}
+
+/// Every tier that may have stored an answer: those that are asked for it, or were lately, on whichever
+/// continent somebody asks.
+pub fn holders<'f>(
+    fleet: &'f Fleet,
+    places: &RegionPlaces,
+    wanted: &Wanted<'_>,
+    now: Instant,
+) -> Vec<&'f Upper> {
+    let mut continents: Vec<Option<&str>> = fleet
+        .all()
+        .map(|upper| Some(upper.place.continent.as_str()))
+        .collect();
+    continents.push(None);
+    continents.sort_unstable();
+    continents.dedup();
+    let mut holders: Vec<&Upper> = Vec::new();
+    for continent in continents {
+        let wanted = Wanted {
+            continent,
+            ..*wanted
+        };
+        let Some(choice) = choose(fleet, places, &wanted) else {
+            continue;
+        };
+        let before = before(fleet, places, &wanted, choice.primary, now);
+        let found = [Some(choice.primary), choice.fallback, before];
+        for upper in found.into_iter().flatten() {
+            if !holders.iter().any(|known| known.name() == upper.name()) {
+                holders.push(upper);
+            }
+        }
+    }
+    holders
 }
 
 /// Where an origin is, and the place to go to if that one fails.

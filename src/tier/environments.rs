@@ -12,6 +12,11 @@ const OBJECTS: [(&str, &str); 3] = [
     ("CONTROL", "Control"),
 ];
 
+/// Those that this one calls: one that only measures calls nobody.
+const fn objects(tier: &Tier) -> &'static [(&'static str, &'static str)] {
+    if tier.checkpoint_only { &[] } else { &OBJECTS }
+}
+
 /// The placed tiers: each with its region and the service binding that leads to it.
 fn placed(tiers: &[Tier]) -> impl Iterator<Item = (&Tier, &str, &str)> {
     tiers.iter().filter_map(|tier| match &tier.transport {
@@ -31,14 +36,19 @@ pub fn written(worker: &str, tiers: &[Tier]) -> String {
     }
     for (tier, region, _) in placed(tiers) {
         let name = &tier.name;
+        let what = match tier.checkpoint_only {
+            true => "checkpoint",
+            false => "upper tier",
+        };
         text += &format!(
-            "# The upper tier {name}. Its one way in is the binding above.\n\
+            "# The {what} {name}. Its one way in is the binding above.\n\
              [env.tier-{name}]\nname = \"{worker}-tier-{name}\"\nroutes = []\nservices = []\n\
+             triggers = {{ crons = [] }}\n\
              workers_dev = false\npreview_urls = false\nmigrations = []\n\n\
              [env.tier-{name}.placement]\nregion = \"{region}\"\n\n\
              [env.tier-{name}.vars]\nANTEROOM_TIER = \"{name}\"\n\n"
         );
-        for (binding, class) in OBJECTS {
+        for (binding, class) in objects(tier) {
             text += &format!(
                 "[[env.tier-{name}.durable_objects.bindings]]\nname = \"{binding}\"\n\
                  class_name = \"{class}\"\nscript_name = \"{worker}\"\n\n"
@@ -86,7 +96,11 @@ pub fn faults(wrangler: &Table, tiers: &[Tier]) -> Vec<String> {
             &at("vars.ANTEROOM_TIER"),
             &tier.name,
         );
-        for (binding, class) in OBJECTS {
+        if wrangler.contains_key("triggers") && !own.contains_key("triggers") {
+            // wrangler hands them down to environments that have none, and an account has few.
+            expect(own, &["triggers"], &at("triggers"), "{ crons = [] }");
+        }
+        for &(binding, class) in objects(tier) {
             let path = ["durable_objects", "bindings"];
             let object = named(own, &path, "name", binding).unwrap_or(&nothing);
             let place = at(&format!("durable_objects: {binding}"));
@@ -154,6 +168,7 @@ mod tests {
             name: name.into(),
             place: name.into(),
             transport,
+            checkpoint_only: name == "jnb",
         };
         let placed = |region: &str, binding: &str| Transport::Placed {
             region: region.into(),
@@ -167,6 +182,7 @@ mod tests {
             tier("fra", placed("aws:eu-central-1", "TIER_FRA")),
             tier("near", object),
             tier("gru", placed("aws:sa-east-1", "SAO_PAULO")),
+            tier("jnb", placed("azure:southafricanorth", "TIER_JNB")),
         ]
     }
 
@@ -178,7 +194,9 @@ mod tests {
     fn what_is_printed_is_right() {
         let table: Table = wrangler().parse().unwrap();
         assert_eq!(faults(&table, &tiers()), Vec::<String>::new());
-        assert_eq!(table["services"].as_array().unwrap().len(), 2);
+        assert_eq!(table["services"].as_array().unwrap().len(), 3);
+        let objects = |tier: &str| table["env"][tier].get("durable_objects").is_some();
+        assert!(objects("tier-gru") && !objects("tier-jnb"));
     }
 
     #[test]
@@ -223,9 +241,20 @@ mod tests {
             let found = found(from, to);
             assert!(found.contains(fault) && !found.contains(';'), "{found}");
         }
+        let inherited = format!("{}\n[triggers]\ncrons = [\"*/15 * * * *\"]\n", wrangler());
+        assert!(faults(&inherited.parse().unwrap(), &tiers()).is_empty());
+        let inherited = inherited.replacen("triggers = { crons = [] }\n", "", 1);
+        let found = faults(&inherited.parse().unwrap(), &tiers());
+        assert_eq!(
+            found,
+            ["env.tier-fra.triggers must be \"{ crons = [] }\" and is missing"]
+        );
         let one = &tiers()[..1];
         let left = faults(&wrangler().parse().unwrap(), one);
-        assert_eq!(left, ["env.tier-gru is of no tier in rooms.toml"]);
+        assert_eq!(
+            left,
+            ["gru", "jnb"].map(|name| format!("env.tier-{name} is of no tier in rooms.toml"))
+        );
         assert_eq!(faults(&Table::new(), one).len(), 10);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::choice::{self, Because, Choice, Wanted};
+use super::choice::{self, Because, Choice};
 use super::evidence::Evidence;
 use super::fleet::{Fleet, Upper};
 use crate::atlas::anycast::Verdict;
@@ -161,24 +161,9 @@ fn region(region: &Region, knowledge: &Knowledge) -> String {
 }
 
 fn chosen(host: &CachedHost, fleet: &Fleet, knowledge: &Knowledge) -> Chosen {
-    let known: Vec<Evidence> = host
-        .origins
-        .iter()
-        .map(|origin| Evidence::of(origin, knowledge))
-        .collect();
-    let members: Vec<_> = host.origins.iter().map(|origin| (origin, 1.0)).collect();
-    let places = fleet.all().map(|upper| &upper.place);
-    let pool = (members.len() > 1)
-        .then(|| knowledge.pool(&members, places))
-        .flatten();
-    let wanted = Wanted {
-        custom: host.tier.as_deref(),
-        evidence: &known,
-        pool: pool.map(|best| (best.primary, best.fallback)),
-        continent: None,
-        key: 0,
-    };
-    let choice = choice::choose(fleet, &knowledge.places, &wanted);
+    let choice = choice::with_wanted(host, fleet, knowledge, (None, 0), |wanted| {
+        choice::choose(fleet, &knowledge.places, wanted)
+    });
     let name = &host.host;
     let (primary, fallback, text) = match choice {
         None => (

@@ -4,7 +4,7 @@ use crate::atlas::place::Point;
 use crate::atlas::region_places::{APART_KM, Place, RegionPlaces};
 use crate::site::tier::Tier;
 
-/// All upper tiers, in the order of their declaration.
+/// All upper tiers that are asked for answers, in the order of their declaration.
 #[derive(Clone, Debug, Default)]
 pub struct Fleet(Vec<Upper>);
 
@@ -35,9 +35,11 @@ impl Upper {
 }
 
 impl Fleet {
-    /// The declared tiers. The build refuses one whose place is not known; it would be left out here.
+    /// The declared tiers but for those that only measure. The build refuses one whose place is not known;
+    /// it would be left out here.
     pub fn new(tiers: Vec<Tier>, places: &RegionPlaces) -> Self {
-        let uppers = tiers.into_iter().filter_map(|tier| {
+        let asked = tiers.into_iter().filter(|tier| !tier.checkpoint_only);
+        let uppers = asked.filter_map(|tier| {
             let place = places.place(&tier.place)?.clone();
             Some(Upper { tier, place })
         });

@@ -36,6 +36,10 @@ pub enum Hop {
     Ping,
     /// From a tier to the origin.
     Origin,
+    /// To a placed Worker, to time handshakes with the origins that the URL names.
+    Probe,
+    /// To a tier, to forget what it has stored of the URL.
+    Forget,
 }
 
 /// What a marker says beside what it is bound to.

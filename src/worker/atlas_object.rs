@@ -19,7 +19,6 @@ use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures_util::future::join_all;
 use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
@@ -27,31 +26,25 @@ use worker::worker_sys::DurableObjectState;
 use worker::{Delay, Env, State, Storage};
 
 use super::binding::Answer;
-use super::call::ATLAS;
 use super::configuration::{COPIES, named};
 use super::control_store::Store;
-use super::{binding, clock, log, object};
+use super::{binding, checkpoint, clock, log, object};
+use crate::atlas::checkpoint::Errand;
 use crate::atlas::files::{Fetched, MOST_BYTES};
 use crate::atlas::keeper::{Keeper, Value, Wanted};
 use crate::atlas::origin_name::OriginName;
-use crate::atlas::probe::{self, HANDSHAKES, Report, Timed};
-use crate::atlas::region_places::RegionPlaces;
 use crate::control::api::cloud_regions;
 use crate::control::atlas::{Ask, CHECKPOINT, Ticked};
 use crate::control::keeper::Effects;
 use crate::control::message::Reply;
 use crate::log::{Entry, clean};
 use crate::packed;
-use crate::site::tier::LocationHint;
 
 /// KV takes one write a second for a key (Cloudflare's limits of Workers KV).
 const BETWEEN_COPIES: Duration = Duration::from_millis(1_100);
 
 /// A copy that cannot be written is tried so often; the next change writes it again.
 const COPY_ATTEMPTS: u32 = 5;
-
-/// A checkpoint gets so long: it times every handshake of every origin, with a pause for none.
-const CHECKPOINT_TAKES: Duration = Duration::from_secs(60);
 
 /// The port of the handshakes, unless the variable says otherwise.
 const PORT: u16 = 443;
@@ -116,10 +109,18 @@ fn hear(inner: &Rc<Inner>, body: &str, answer: Answer) {
             Ok(text) => spawn_local(finish(own, answer, text)),
             Err(message) => fail(&answer, &message),
         },
-        Ok(Ask::Tick) if !inner.is_checkpoint => spawn_local(tick(own, answer)),
-        Ok(Ask::Probe { origins, port }) if inner.is_checkpoint => {
-            spawn_local(probe(answer, origins, port));
+        Ok(Ask::Trail) if !inner.is_checkpoint => {
+            let told = inner.with_keeper(|keeper| serde_json::to_string(keeper.trail()));
+            match told {
+                Ok(text) => answer.settle(text),
+                Err(message) => fail(&answer, &message),
+            }
         }
+        Ok(Ask::Tick) if !inner.is_checkpoint => spawn_local(tick(own, answer)),
+        Ok(Ask::Probe { origins, port }) if inner.is_checkpoint => spawn_local(async move {
+            let report = checkpoint::report(origins, port).await;
+            answer.settle(serde_json::to_string(&report));
+        }),
         Ok(_) => fail(&answer, "this is another kind of object"),
         Err(error) => fail(&answer, &error.to_string()),
     }
@@ -133,8 +134,10 @@ fn fail(answer: &Answer, message: &str) {
 
 /// Performs a call of the API: the answer, as text.
 fn perform(inner: &Inner, call: cloud_regions::Call) -> Result<String, String> {
-    let answer = inner
-        .with_keeper(|keeper| cloud_regions::answer(keeper.knowledge_mut(), call, clock::now()))?;
+    let answer = inner.with_keeper(|keeper| {
+        let (knowledge, trail) = keeper.to_change();
+        cloud_regions::answer(knowledge, trail, call, clock::now())
+    })?;
     serde_json::to_string(&Reply::from(answer)).map_err(|error| error.to_string())
 }
 
@@ -177,25 +180,19 @@ async fn all_due(inner: &Inner) -> Result<Ticked, String> {
     let own: Vec<&str> = hosts.iter().map(|host| host.host.as_str()).collect();
     let declared: Vec<OriginName> = hosts.iter().flat_map(|host| host.origins.clone()).collect();
     let origins = inner.with_keeper(|keeper| {
-        keeper.origins_to_probe(&declared, |origin| may_probe(origin, &own))
+        keeper.origins_to_probe(&declared, |origin| checkpoint::may_probe(origin, &own))
     })?;
     ticked.origins = origins.len();
     if !origins.is_empty() {
-        let reports = ask_checkpoints(&inner.env, &origins).await;
-        ticked.checkpoints = reports.len();
-        inner.with_keeper(|keeper| keeper.hold_round(&reports, &declared, clock::now()))?;
+        let port = variable(&inner.env, PORT_VARIABLE).and_then(|port| port.parse().ok());
+        let port = port.unwrap_or(PORT);
+        let round = checkpoint::hold_round(&inner.env, Errand { origins, port }).await;
+        ticked.checkpoints = round.reports.len();
+        ticked.silent = round.silent;
+        inner.with_keeper(|keeper| keeper.hold_round(&round.reports, &declared, clock::now()))?;
     }
     ticked.lost = inner.with_keeper(|keeper| keeper.lost())?;
     Ok(ticked)
-}
-
-/// The tests of the Worker connect to this machine; no configuration can.
-fn may_probe(origin: &OriginName, own: &[&str]) -> bool {
-    #[cfg(feature = "planted-panic")]
-    if origin.as_str() == "127.0.0.1" {
-        return true;
-    }
-    probe::may_probe(origin, own).is_ok()
 }
 
 /// Asks for a file and takes it in: what is wrong with it.
@@ -233,80 +230,6 @@ async fn take_file(inner: &Inner, wanted: &Wanted) -> Result<Option<String>, Str
         }
     };
     inner.with_keeper(|keeper| keeper.take_file(vendor, fetched, now))
-}
-
-/// Lets all checkpoints time handshakes with these, at the same time.
-async fn ask_checkpoints(env: &Env, origins: &[OriginName]) -> Vec<Report> {
-    let port = variable(env, PORT_VARIABLE).and_then(|port| port.parse().ok());
-    let ask = Ask::Probe {
-        origins: origins.to_vec(),
-        port: port.unwrap_or(PORT),
-    };
-    let Ok(body) = serde_json::to_string(&ask) else {
-        return Vec::new();
-    };
-    let namespace = named(env, ATLAS);
-    let patience = u32::try_from(CHECKPOINT_TAKES.as_millis()).unwrap_or(u32::MAX);
-    let asked = LocationHint::ALL.map(LocationHint::as_str).map(|hint| {
-        let name = format!("{CHECKPOINT}{hint}");
-        let answer = binding::ask(&namespace, &name, &body, patience, Some(hint));
-        async {
-            let text = JsFuture::from(answer).await.ok()?.as_string()?;
-            serde_json::from_str::<Option<Report>>(&text).ok()?
-        }
-    });
-    join_all(asked).await.into_iter().flatten().collect()
-}
-
-/// As a checkpoint: times handshakes, one after the other, so that none waits for another.
-async fn probe(answer: Answer, origins: Vec<OriginName>, port: u16) {
-    let report = match own_place().await {
-        Some(place) => Some(report(place, origins, port).await),
-        // From where a time was measured is half of what it says.
-        None => None,
-    };
-    answer.settle(serde_json::to_string(&report));
-}
-
-async fn report(place: String, origins: Vec<OriginName>, port: u16) -> Report {
-    let patience = u32::try_from(probe::PATIENCE.as_millis()).unwrap_or(u32::MAX);
-    let mut timed = Vec::new();
-    let hosts = packed::cached_hosts().unwrap_or_default();
-    let own: Vec<&str> = hosts.iter().map(|host| host.host.as_str()).collect();
-    for origin in origins.into_iter().take(probe::MOST_ORIGINS) {
-        // Whoever asks has looked already; this is what connects.
-        if !may_probe(&origin, &own) {
-            continue;
-        }
-        let times = binding::time_handshakes(origin.as_str(), port, HANDSHAKES, patience);
-        let Ok(times) = JsFuture::from(times).await else {
-            continue;
-        };
-        let number = |index: u32| {
-            Reflect::get_u32(&times, index)
-                .ok()
-                .and_then(|n| n.as_f64())
-        };
-        if let (Some(rtt_ms), Some(samples)) = (number(0), number(1)) {
-            timed.push(Timed {
-                origin,
-                rtt_ms,
-                samples: samples as u32,
-            });
-        }
-    }
-    Report { place, timed }
-}
-
-/// The code of the place where this code runs, if it is one of the large data centres.
-async fn own_place() -> Option<String> {
-    let colo = JsFuture::from(binding::own_colo())
-        .await
-        .ok()?
-        .as_string()?;
-    let places = RegionPlaces::packed().ok()?;
-    let found = places.colos().iter().find(|known| known.code == colo);
-    found.map(|known| known.place.clone())
 }
 
 /// Writes the copies in KV, where there is a namespace for them, until all are the newest.

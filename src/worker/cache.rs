@@ -80,11 +80,11 @@ impl Cache {
         let (path, _) = target(&url);
         let fields = Fields::parse(&binding::all_fields(&request)?);
         let Some(settings) = self.host.settings(path.as_bytes()) else {
-            return self.go_by(request, GoesBy::Bypass).await;
+            return self.go_by(request, GoesBy::Bypass, ctx).await;
         };
         let asked = Asked::new(request.method(), url.clone(), fields, settings);
         if let Some(why) = asked.goes_by() {
-            return self.go_by(request, why).await;
+            return self.go_by(request, why, ctx).await;
         }
         let exchange = Exchange {
             cache: self,
@@ -102,7 +102,12 @@ impl Cache {
     }
 
     /// Hands the request on and its answer back, and takes out of the cache what it has changed.
-    async fn go_by(&self, request: Request, why: GoesBy) -> Result<Response, JsValue> {
+    async fn go_by(
+        &self,
+        request: Request,
+        why: GoesBy,
+        ctx: &Context,
+    ) -> Result<Response, JsValue> {
         let (method, url) = (request.method(), request.url());
         let response = self.upstream.pass_by(&self.isolate, request).await?;
         if response.status() == 101 {
@@ -119,6 +124,9 @@ impl Cache {
         let urls = invalidated(&method, &url, response.status(), &locations.collect());
         if !urls.is_empty() {
             cache_store::remove(urls.iter().map(|url| place_of(url)).collect()).await;
+            if let Upstream::Tiers(tiers, host) = self.upstream {
+                ctx.wait_until(tiers.forget(host, urls));
+            }
         }
         let handled = Handled {
             forwarded: Some(match why {

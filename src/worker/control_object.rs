@@ -32,12 +32,16 @@ use worker::worker_sys::DurableObjectState;
 use worker::{Delay, Env, State, Storage};
 
 use super::binding::Answer;
+use super::call::ATLAS;
 use super::configuration::{COPIES, access, named};
 use super::control_store::Store;
 use super::{binding, call, clock, isolate, log, object};
 use crate::control::access::Access;
-use crate::control::api::{self, MetricsCall, Moment, Outcome, RoomCall, Sent, cloud_regions};
+use crate::control::api::{
+    self, AuditCall, MetricsCall, Moment, Outcome, RoomCall, Sent, cloud_regions,
+};
 use crate::control::atlas;
+use crate::control::audit::Trail;
 use crate::control::keeper::{Effects, Keeper};
 use crate::control::message::{Ask, Call, Policy, Reply};
 use crate::control::rate::Buckets;
@@ -105,6 +109,8 @@ enum What {
     OfRooms(MetricsCall),
     /// The object of the atlas has.
     OfAtlas(cloud_regions::Call),
+    /// A part of the answer is the object of the atlas's.
+    Audit(AuditCall),
 }
 
 #[wasm_bindgen]
@@ -163,7 +169,8 @@ async fn finish(inner: Rc<Inner>, said: Said, answer: Answer) {
         What::Text(text) => answer.give(&text),
         What::OfRoom(call, version) => give(&answer, ask_room(&inner.env, &call, version).await),
         What::OfRooms(call) => give(&answer, ask_rooms(&inner.env, &call).await),
-        What::OfAtlas(call) => match ask_atlas(&inner.env, call).await {
+        What::Audit(call) => give(&answer, audit(&inner.env, &call).await),
+        What::OfAtlas(call) => match ask_atlas(&inner.env, &atlas::Ask::CloudRegions(call)).await {
             Some(text) => answer.give(&text),
             None => give(&answer, api::Answer::unavailable()),
         },
@@ -212,9 +219,19 @@ async fn ask_room(env: &Env, call: &RoomCall, configuration: Version) -> api::An
     })
 }
 
-/// Lets the object of the atlas answer a call of the API: the text of a [`Reply`].
-async fn ask_atlas(env: &Env, call: cloud_regions::Call) -> Option<String> {
-    let told = call::atlas(env, &atlas::Ask::CloudRegions(call), PATIENCE).await;
+/// The trail of changes, with that of the hints where there can be some.
+async fn audit(env: &Env, call: &AuditCall) -> api::Answer {
+    if named(env, ATLAS).is_undefined() {
+        return call.answer(Some(&Trail::default()));
+    }
+    let told = ask_atlas(env, &atlas::Ask::Trail).await;
+    let trail = told.and_then(|text| serde_json::from_str(&text).ok());
+    call.answer(trail.as_ref())
+}
+
+/// Lets the object of the atlas answer.
+async fn ask_atlas(env: &Env, question: &atlas::Ask) -> Option<String> {
+    let told = call::atlas(env, question, PATIENCE).await;
     let failed = |error: call::Unanswered| {
         let reason = clean(&error.to_string());
         log::write(&Entry::AtlasFailed { reason });
@@ -324,6 +341,7 @@ impl Inner {
             Outcome::Answer(answer) => answer,
             Outcome::Room(call) => return Ok((What::OfRoom(call, keeper.version()), effects)),
             Outcome::Metrics(call) => return Ok((What::OfRooms(call), effects)),
+            Outcome::Audit(call) => return Ok((What::Audit(call), effects)),
             Outcome::CloudRegions(call) => return Ok((What::OfAtlas(call), effects)),
             Outcome::KeepPreview {
                 id,

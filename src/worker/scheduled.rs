@@ -11,7 +11,7 @@ use wasm_bindgen_futures::future_to_promise;
 use worker::Env;
 
 use super::call::{self, ATLAS};
-use super::configuration::named;
+use super::configuration;
 use super::log;
 use crate::control::atlas::{Ask, Ticked};
 use crate::log::{Entry, clean};
@@ -27,7 +27,7 @@ const MOST_NAMED: usize = 8;
 #[expect(unreachable_pub, reason = "exported to the runtime")]
 pub fn scheduled(env: Env) -> Promise {
     future_to_promise(async move {
-        if named(&env, ATLAS).is_undefined() {
+        if configuration::named(&env, ATLAS).is_undefined() {
             return Ok(JsValue::UNDEFINED);
         }
         match call::atlas(&env, &Ask::Tick, PATIENCE).await {
@@ -46,14 +46,19 @@ fn note(ticked: &Ticked) {
         let reason = clean(fault);
         log::write(&Entry::RangesRefused { reason });
     }
+    if !ticked.silent.is_empty() {
+        let reason = named("checkpoints", &ticked.silent);
+        log::write(&Entry::CheckpointsSilent { reason });
+    }
     if !ticked.lost.is_empty() {
-        let named: Vec<&str> = ticked
-            .lost
-            .iter()
-            .take(MOST_NAMED)
-            .map(String::as_str)
-            .collect();
-        let reason = format!("{} regions: {}", ticked.lost.len(), named.join(", "));
+        let reason = named("regions", &ticked.lost);
         log::write(&Entry::RegionsLost { reason });
     }
+}
+
+/// How many of what, and the first of them.
+fn named(what: &str, all: &[String]) -> String {
+    let first = all.iter().take(MOST_NAMED).map(String::as_str);
+    let first: Vec<&str> = first.collect();
+    format!("{} {what}: {}", all.len(), first.join(", "))
 }

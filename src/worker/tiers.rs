@@ -13,11 +13,13 @@ use web_sys::{Request, Response};
 use worker::{Context, Env};
 
 use super::cache::{self, Cache};
+use super::checkpoint::{self, Busy};
 use super::isolate::Lasting;
 use super::knowledge::Known;
 use super::leasing::Leasing;
 use super::upstream::Upstream;
-use super::{answer, binding, call, clock, configuration, forward};
+use super::{answer, binding, call, clock, configuration, forget, forward};
+use crate::atlas::checkpoint::Errand;
 use crate::atlas::knowledge::Knowledge;
 use crate::atlas::region_places::RegionPlaces;
 use crate::control::api::{self, TierCall};
@@ -52,8 +54,20 @@ pub(super) struct Tiers {
     pub(super) breakers: RefCell<Breakers>,
     tally: RefCell<Tally>,
     told: Cell<Instant>,
+    /// Whether it is probing, as a checkpoint.
+    busy: Busy,
     /// The tier that this Worker is.
     is: Option<String>,
+}
+
+/// The keys of markers, or what is wrong with the secret.
+pub(super) fn keys(env: &Env) -> Result<Keys, String> {
+    match env.secret(KEYS) {
+        Ok(text) => Keys::parse(&text.to_string()).map_err(|fault| format!("{KEYS}: {fault}")),
+        Err(_) => Err(format!(
+            "the secret {KEYS} is not set: no upper tier is asked"
+        )),
+    }
 }
 
 impl Tiers {
@@ -61,27 +75,22 @@ impl Tiers {
     pub(super) fn of(env: &Env) -> Result<Option<Self>, String> {
         let tiers = packed::tiers().map_err(|error| format!("packed tiers: {error}"))?;
         let is = env.var(TIER).ok().map(|name| name.to_string());
-        if tiers.is_empty() && is.is_none() {
+        if tiers.iter().all(|tier| tier.checkpoint_only) && is.is_none() {
             return Ok(None);
         }
         let places = RegionPlaces::packed().map_err(|fault| fault.to_string())?;
         let hosts = packed::cached_hosts().map_err(|error| format!("packed hosts: {error}"))?;
         let mut origins = hosts.iter().flat_map(|host| &host.origins);
         let wants_ranges = origins.any(|origin| origin.address().is_some());
-        let keys = match env.secret(KEYS) {
-            Ok(text) => Keys::parse(&text.to_string()).map_err(|fault| format!("{KEYS}: {fault}")),
-            Err(_) => Err(format!(
-                "the secret {KEYS} is not set: no upper tier is asked"
-            )),
-        };
         Ok(Some(Self {
             env: env.clone(),
-            keys,
+            keys: keys(env),
             fleet: Fleet::new(tiers, &places),
             known: Known::nothing(places, wants_ranges),
             breakers: RefCell::default(),
             tally: RefCell::default(),
             told: Cell::default(),
+            busy: Busy::default(),
             is,
         }))
     }
@@ -171,6 +180,12 @@ impl Tiers {
         if hop == Hop::Ping {
             return said(204, Said::Here);
         }
+        if hop == Hop::Probe {
+            return self.probe(&url).await;
+        }
+        if hop == Hop::Forget {
+            return forget::forget(lasting, &url).await;
+        }
         // A tier hears of purges as every isolate does.
         if let Some(configured) = &lasting.configured {
             match configured.start(clock::now()) {
@@ -213,6 +228,20 @@ impl Tiers {
         }
     }
 
+    /// Does what a checkpoint is asked to.
+    async fn probe(&self, url: &str) -> Response {
+        match Errand::read(url) {
+            Some(Errand { origins, port }) if self.busy.take(clock::now()) => {
+                let report = checkpoint::report(origins, port).await;
+                let text = serde_json::to_string(&report).unwrap_or_default();
+                let head = "Content-Type:application/json\nCache-Control:no-store\n";
+                let answer = binding::respond(200, head, None, Some(&text));
+                answer.unwrap_or_else(|_| answer::failed())
+            }
+            _ => said(403, Said::Refused),
+        }
+    }
+
     /// The target of a call to a tier, for the key of this hash.
     pub(super) fn target(&self, upper: &Upper, key: u64) -> Result<JsValue, JsValue> {
         let get = |name: &str| js_sys::Reflect::get(&self.env, &JsValue::from_str(name));
@@ -233,7 +262,7 @@ impl Tiers {
 }
 
 /// An answer without a body that says one thing.
-fn said(status: u16, said: Said) -> Response {
+pub(super) fn said(status: u16, said: Said) -> Response {
     let head = format!(
         "{}:{}\nCache-Control:no-store\n",
         marker::HEADER,

@@ -18,8 +18,7 @@ use crate::gate::keys::Keys;
 use crate::log::{Entry, clean};
 use crate::site::cached_host::CachedHost;
 use crate::tier::budget::{self, Budget};
-use crate::tier::choice::{self, Wanted};
-use crate::tier::evidence::Evidence;
+use crate::tier::choice;
 use crate::tier::fleet::Upper;
 use crate::tier::marker::{self, Hop, Marker};
 use crate::tier::rendezvous;
@@ -134,26 +133,23 @@ impl Tiers {
         };
         let continent = headers::continent(&request);
         let knowledge = self.known.get(&self.env).await;
-        let of = |origin| Evidence::of(origin, &knowledge);
-        let evidence: Vec<Evidence> = host.origins.iter().map(of).collect();
-        let members: Vec<_> = host.origins.iter().map(|origin| (origin, 1.0)).collect();
-        let tiers = self.fleet.all().map(|upper| &upper.place);
-        let pool = (members.len() > 1).then(|| knowledge.pool(&members, tiers));
-        let wanted = Wanted {
-            custom: host.tier.as_deref(),
-            evidence: &evidence,
-            pool: pool.flatten().map(|best| (best.primary, best.fallback)),
-            continent: continent.as_deref(),
-            key: rendezvous::hash_of(&request.url()),
-        };
-        let choice = choice::choose(&self.fleet, &knowledge.places, &wanted);
-        let because = choice.as_ref().map(|choice| choice.because.to_string());
+        let key = rendezvous::hash_of(&request.url());
+        let (fleet, places) = (&self.fleet, &knowledge.places);
+        let asked = (continent.as_deref(), key);
+        let chosen = choice::with_wanted(host, fleet, &knowledge, asked, |wanted| {
+            let choice = choice::choose(fleet, places, wanted)?;
+            let before = choice::before(fleet, places, wanted, choice.primary, begin);
+            Some((choice, before))
+        });
+        let choice = chosen.as_ref().map(|(choice, _)| choice);
+        let because = choice.map(|choice| choice.because.to_string());
         let because = because.unwrap_or_default();
         let mut failed = String::new();
-        if let Some(choice) = choice {
-            let primary = choice.primary;
-            let before = choice::before(&self.fleet, &knowledge.places, &wanted, primary, begin);
-            for upper in [Some(primary), choice.fallback].into_iter().flatten() {
+        if let Some((choice, before)) = chosen {
+            for upper in [Some(choice.primary), choice.fallback]
+                .into_iter()
+                .flatten()
+            {
                 if !self
                     .breakers
                     .borrow_mut()
@@ -169,7 +165,7 @@ impl Tiers {
                     before: before.map(|before| before.name().to_owned()),
                 };
                 match self
-                    .call(keys, upper, &marker, &request, wanted.key, &budget)
+                    .call(keys, upper, &marker, &request, key, &budget)
                     .await
                 {
                     Ok((response, said)) => {
@@ -327,7 +323,7 @@ impl Tiers {
 }
 
 /// What a call is answered in time; none if it fails. One that is late is given up.
-async fn within(call: &TierCall, patience: Duration) -> Option<JsValue> {
+pub(super) async fn within(call: &TierCall, patience: Duration) -> Option<JsValue> {
     match select(JsFuture::from(call.response()), Delay::from(patience)).await {
         Either::Left((answered, _)) => answered.ok(),
         Either::Right(_) => {

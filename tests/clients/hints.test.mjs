@@ -57,7 +57,7 @@ test('many at once', async () => {
 test('supported regions', async () => {
   const { obtained_codes, vendors } = await hints.supportedRegions(zone);
   assert.equal(obtained_codes, true);
-  assert.deepEqual(Object.keys(vendors).sort(), ['aws', 'azure', 'gcp', 'oci']);
+  assert.deepEqual(Object.keys(vendors).sort(), ['aws', 'azure', 'gcp', 'oci', 'r2']);
   const virginia = vendors.aws.find(({ name }) => name === 'us-east-1');
   assert.deepEqual(virginia.upper_tier_colos, ['IAD', 'EWR']);
 });

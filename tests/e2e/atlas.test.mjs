@@ -83,6 +83,10 @@ test('a hint is kept and published', async () => {
   await server.kill9();
   await server.restart();
   assert.deepEqual(await operator.call('GET', `${hints}/127.0.0.1`), made);
+  const [newest, oldest] = await operator.call('GET', '/anteroom/audit');
+  assert.deepEqual([newest.to, oldest.to], ['cloud_regions/10.0.0.1', 'cloud_regions/127.0.0.1']);
+  assert.deepEqual(oldest.fields, [{ field: '127.0.0.1', to: '"aws:us-east-1"' }]);
+  assert.ok(oldest.by.length > 0);
 });
 
 test('a cron reads the files and holds a round of probes', async (t) => {

@@ -80,6 +80,26 @@ test('what no cache has a say in goes by the tiers', async () => {
   assert.equal(order.header('Anteroom-Tier'), undefined);
 });
 
+test('what an unsafe request has changed is forgotten by the tier, too', async () => {
+  origin.on('/changed', (request, response) => {
+    if (request.method === 'POST') return void response.writeHead(201, { Location: '/changed/one' }).end();
+    response.writeHead(200, ['Cache-Control', 'max-age=600']).end(request.url);
+  });
+  origin.on('/changed/one', cacheable('old'));
+  origin.on('/unchanged', cacheable('old'));
+  const paths = ['/changed', '/changed/one', '/unchanged'];
+  for (const path of paths) await get(near, path);
+  const deleted = () => fra.copies.calls['cache PURGE'] ?? 0;
+  const before = deleted();
+  assert.equal((await get(near, '/changed', { method: 'POST', body: 'new' })).status, 201);
+  await until('the tier has heard of both', () => deleted() >= before + 2);
+  for (const path of paths) {
+    // This data centre has never asked.
+    const expected = path === '/unchanged' ? /^upper-fra;hit/ : /^upper-fra;fwd=/;
+    assert.match(status(await get(far, path)), expected, path);
+  }
+});
+
 test('a body goes through as a stream', async () => {
   let end;
   const ended = new Promise((resolve) => (end = resolve));

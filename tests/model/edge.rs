@@ -8,7 +8,8 @@ use anteroom::gate::intent::Intent;
 use anteroom::gate::memory::{Memory, Renewed};
 use anteroom::gate::token::{Standing, Token};
 use anteroom::gate::visitor::Visitor;
-use anteroom::room::message::{Message, Reply, Request, Response};
+use anteroom::room::ledger::RESERVED_FOR;
+use anteroom::room::message::{Message, Reply, Request, Response, VERSION};
 use anteroom::room::number::TicketId;
 use anteroom::room::snapshot::Snapshot;
 use anteroom::time::{Instant, Span};
@@ -19,6 +20,9 @@ use super::scenario::{Plant, Scenario};
 
 /// The room is not asked again for so long after it has refused a renewal.
 const REFUSED_FOR: Span = Span::from_secs(10);
+
+/// So many newcomers are seen before each turn of a keeper: enough that it asks for more.
+const NEWCOMERS: u32 = 8;
 
 /// What a visitor's cookie becomes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +55,8 @@ pub(crate) struct Edge<'a> {
 impl Edge<'_> {
     /// Who shows this cookie, as this edge sees it.
     pub(crate) fn recognize(&self, cookie: Option<&str>) -> Visitor {
-        let Scenario { keys, room, .. } = self.scenario;
+        let keys = &self.scenario.keys;
+        let room = self.scenario.room_at(self.now);
         let header = cookie.map(|text| format!("{}={text}", room.cookie.name));
         Visitor::recognize(keys, room, header.as_deref(), None, self.now)
             .checked(self.memory.snapshot().map(Arc::as_ref))
@@ -67,13 +72,18 @@ impl Edge<'_> {
             request: Request::default(),
             known: self.memory.snapshot().cloned(),
         };
-        let step = self.deciding(&asked, asked.known.as_deref()).decide();
+        let mut deciding = self.deciding(&asked, asked.known.as_deref());
+        deciding.reserved = self.memory.next_reserved(self.reserving_clock());
+        let step = deciding.decide();
         match step {
             Step::Pass | Step::Preflight => Met::NOTHING,
-            Step::Admit(pass) => Met {
-                cookie: Cookie::Set(pass),
-                ask: None,
-            },
+            Step::Admit(pass) => {
+                *self.memory = self.memory.with(|memory| memory.reserved.take());
+                Met {
+                    cookie: Cookie::Set(pass),
+                    ask: None,
+                }
+            }
             Step::PassAndRenew(number, incarnation) => self.renew(
                 asked,
                 Message::Renew {
@@ -162,6 +172,64 @@ impl Edge<'_> {
         })
     }
 
+    /// The turn of the keeper, who has seen many come just now. None if there is nothing to say.
+    pub(crate) fn keep(&mut self, id: TicketId) -> Option<Asked> {
+        let known = self.memory.snapshot().cloned();
+        let spare = known.as_ref().map_or(0, |snapshot| snapshot.spare);
+        let mut messages = Vec::new();
+        *self.memory = self.memory.with(|memory| {
+            for _ in 0..NEWCOMERS {
+                memory.note_newcomer(self.now);
+            }
+            messages = memory.reserved.ask(spare, id, self.now);
+        });
+        if self.scenario.plant == Some(Plant::ForgetUsed) {
+            for message in &mut messages {
+                if let Message::Return { used, .. } = message {
+                    *used = used.saturating_sub(1);
+                }
+            }
+        }
+        (!messages.is_empty()).then(|| Asked {
+            visitor: Visitor::NEWCOMER,
+            intent: Intent::Navigation,
+            now: self.now,
+            new_ticket: id,
+            request: Request {
+                version: VERSION,
+                messages,
+                knows: known.as_ref().map(|known| known.stamp()),
+                ..Request::default()
+            },
+            known,
+        })
+    }
+
+    /// The room has answered the keeper.
+    pub(crate) fn keeper_hears(&mut self, asked: &Asked, response: &Response) {
+        let known = asked.known.as_ref();
+        let of_this_life = known.filter(|known| response.life() == Some(known.incarnation));
+        let Some(snapshot) = response.snapshot.as_ref().or(of_this_life).cloned() else {
+            return self.keeper_unheard(asked);
+        };
+        let (messages, replies) = (&asked.request.messages, &response.replies);
+        *self.memory = self.memory.with(|memory| {
+            let life = snapshot.incarnation;
+            memory.reserved.answered(messages, replies, life, asked.now);
+            memory.learn(snapshot, self.now);
+        });
+    }
+
+    /// The room has not answered the keeper.
+    pub(crate) fn keeper_unheard(&mut self, asked: &Asked) {
+        let life = asked.known.as_ref().map(|known| known.incarnation);
+        *self.memory = self.memory.with(|memory| {
+            let messages = asked.request.messages.clone();
+            memory.reserved.failed(messages, life.unwrap_or_default());
+            memory.fail(self.now);
+        });
+    }
+
     /// The room has answered, and the visitor hears of it if `waits`.
     pub(crate) fn hear(&mut self, asked: &Asked, response: &Response, waits: bool) -> Cookie {
         let known = asked.known.as_ref();
@@ -231,9 +299,17 @@ impl Edge<'_> {
         }
     }
 
+    /// The time at which a reservation has to be good.
+    fn reserving_clock(&self) -> Instant {
+        if self.scenario.plant == Some(Plant::ReservedTooLong) {
+            return self.now - RESERVED_FOR - RESERVED_FOR;
+        }
+        self.now
+    }
+
     fn deciding<'a>(&'a self, asked: &Asked, snapshot: Option<&'a Snapshot>) -> Deciding<'a> {
         Deciding {
-            room: &self.scenario.room,
+            room: self.scenario.room_at(asked.now),
             intent: asked.intent,
             is_listed_origin: false,
             visitor: asked.visitor,

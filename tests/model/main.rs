@@ -65,6 +65,9 @@ scenarios! {
     limits_are_lowered
     an_old_cookie_comes_back
     relays
+    slots_are_reserved
+    whoever_is_drawn
+    an_event_opens
     somebody_asks_behind_a_no_show
     somebody_asks_behind_others
 }

@@ -20,6 +20,8 @@ pub(crate) struct Call {
     pub(crate) id: u8,
     /// Who waits for the answer; nobody once the edge has given up.
     pub(crate) waits: Option<usize>,
+    /// Whether the edge's keeper of reservations waits for the answer.
+    pub(crate) keeps: bool,
     pub(crate) edge: usize,
     /// The relay that it goes through.
     pub(crate) relay: Option<usize>,
@@ -41,7 +43,7 @@ pub(crate) struct Asked {
     pub(crate) intent: Intent,
     pub(crate) now: Instant,
     pub(crate) new_ticket: TicketId,
-    /// One message, or none where only a snapshot is wanted.
+    /// One message; none where only a snapshot is wanted, and some of a keeper.
     pub(crate) request: Request,
     /// The snapshot that the edge had.
     pub(crate) known: Option<Arc<Snapshot>>,

@@ -3,7 +3,11 @@
 use serde_json::json;
 
 use super::report::explore;
-use super::scenario::{Budget, Plant, Scenario, comes_in, joins, leaves, looks, walks_in};
+use super::scenario::{
+    Budget, Plant, Scenario, an_epoch_is_drawn, comes_in, joins, joins_first, keeps, leaves, looks,
+    walks_in,
+};
+use super::scenarios::opening;
 use super::witness;
 use super::world::Action;
 
@@ -151,6 +155,84 @@ fn a_relay_that_answers_by_itself_gives_a_pass_without_a_slot() {
                 ..Budget::default()
             },
             ..Scenario::new(1, 2, json!({}))
+        }
+    });
+}
+
+#[test]
+fn a_reserved_slot_that_is_given_back_though_a_pass_was_made_of_it() {
+    breaks("forget used", Plant::ForgetUsed, witness::SLOT, || {
+        Scenario {
+            visitors: 1,
+            before: [looks(0), keeps(0)].concat(),
+            budget: Budget {
+                requests: 1,
+                keeps: 1,
+                pauses: 1,
+                ..Budget::default()
+            },
+            ..Scenario::new(40, 50, json!({}))
+        }
+    });
+}
+
+#[test]
+fn a_reservation_that_is_used_after_its_time_makes_a_pass_that_no_minute_counts() {
+    breaks(
+        "reserved too long",
+        Plant::ReservedTooLong,
+        witness::MADE,
+        || Scenario {
+            visitors: 1,
+            before: [looks(0), keeps(0)].concat(),
+            budget: Budget {
+                requests: 1,
+                pauses: 2,
+                ..Budget::default()
+            },
+            ..Scenario::new(40, 50, json!({}))
+        },
+    );
+}
+
+#[test]
+fn an_epoch_that_is_forgotten_sends_the_drawn_back_in_line() {
+    breaks("forget epochs", Plant::ForgetEpochs, witness::DRAWN, || {
+        Scenario {
+            visitors: 4,
+            before: [
+                walks_in(0, 0),
+                joins(1, 0),
+                joins(2, 0),
+                joins(3, 0),
+                an_epoch_is_drawn(0),
+            ]
+            .concat(),
+            checkpoint_after: 1,
+            budget: Budget {
+                requests: 1,
+                crashes: 1,
+                ..Budget::default()
+            },
+            ..Scenario::new(1, 10, json!({ "queueing_method": "random" }))
+        }
+    });
+}
+
+#[test]
+fn a_draw_by_lot_that_is_forgotten_changes_places() {
+    breaks("forget lots", Plant::ForgetLots, witness::LOTS, || {
+        Scenario {
+            before: [joins_first(0, 0), joins(1, 0)].concat(),
+            checkpoint_after: 1,
+            budget: Budget {
+                requests: 1,
+                moments: 1,
+                looks: 2,
+                crashes: 1,
+                ..Budget::default()
+            },
+            ..Scenario::new(1, 10, opening())
         }
     });
 }

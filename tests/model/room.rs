@@ -72,7 +72,7 @@ impl Room {
     pub(crate) fn decide(
         &mut self,
         now: Instant,
-        policy: &Policy,
+        policy: &dyn Fn(Instant) -> Policy,
         requests: &[Request],
         plant: Option<Plant>,
     ) -> Decided {
@@ -82,7 +82,8 @@ impl Room {
             None => Printed::new(self.load(now, plant)),
         };
         let mut batch = None;
-        let ledger = ledger.with(|ledger| batch = Some(ledger.batch(now, policy, &sent)));
+        let policy = policy(ledger.time(now));
+        let ledger = ledger.with(|ledger| batch = Some(ledger.batch(now, &policy, &sent)));
         let (batch, book) = (batch.unwrap(), ledger.book());
         let counts = Counts {
             now: book.time,
@@ -125,10 +126,13 @@ impl Room {
     }
 
     fn load(&self, now: Instant, plant: Option<Plant>) -> Ledger {
-        let mut book = journal::decode_book(&self.checkpoint, SEED).unwrap();
-        if plant == Some(Plant::ForgetSpent) {
-            book = without_spent(&book);
-        }
+        let book = journal::decode_book(&self.checkpoint, SEED).unwrap();
+        let book = match plant {
+            Some(Plant::ForgetSpent) => without("spent", &book),
+            Some(Plant::ForgetEpochs) => without("epochs", &book),
+            Some(Plant::ForgetLots) => without("lots", &book),
+            _ => book,
+        };
         let rows: Vec<Row> = self.rows.iter().map(|row| decoded(row)).collect();
         Ledger::recover(book, rows, now)
     }
@@ -144,9 +148,11 @@ pub(crate) fn over_the_wire<T: serde::Serialize + serde::de::DeserializeOwned>(b
     serde_json::from_str(&serde_json::to_string(body).unwrap()).unwrap()
 }
 
-/// The planted bug of a checkpoint that leaves out which numbers are spent.
-fn without_spent(book: &Book) -> Book {
+/// The planted bug of a checkpoint that leaves a field out.
+fn without(field: &str, book: &Book) -> Book {
+    let empty = Ledger::new(book.incarnation, SEED, book.time);
+    let empty = serde_json::to_value(empty.book()).unwrap();
     let mut fields = serde_json::to_value(book).unwrap();
-    *fields.get_mut("spent").unwrap() = serde_json::json!({});
+    *fields.get_mut(field).unwrap() = empty.get(field).unwrap().clone();
     serde_json::from_value(fields).unwrap()
 }

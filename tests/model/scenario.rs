@@ -2,8 +2,10 @@
 
 use anteroom::gate::keys::Keys;
 use anteroom::room::policy::Policy;
+use anteroom::site::moment::Moment;
 use anteroom::site::room::Room;
-use anteroom::time::Span;
+use anteroom::site::timeline::Timeline;
+use anteroom::time::{Instant, Span};
 use serde_json::{Value, json};
 
 use super::common;
@@ -32,6 +34,10 @@ pub(crate) struct Budget {
     pub(crate) leaves: u8,
     /// Visitors who show an earlier cookie again.
     pub(crate) copies: u8,
+    /// Turns of a keeper of reservations, at any edge.
+    pub(crate) keeps: u8,
+    /// Edges that forget all they know, reservations included.
+    pub(crate) forgets: u8,
 }
 
 /// A name and whether it is so.
@@ -63,6 +69,14 @@ pub(crate) enum Plant {
     ForgetSpent,
     /// A relay whose call to the room is lost answers renewals by itself.
     RelayAnswers,
+    /// An edge gives a reserved slot back of which it has made a pass.
+    ForgetUsed,
+    /// An edge makes passes of a reservation for longer than its time, by as long again.
+    ReservedTooLong,
+    /// The stored checkpoint does not say what was drawn in which epoch.
+    ForgetEpochs,
+    /// The stored checkpoint does not say how the places of a pre-queue were drawn.
+    ForgetLots,
 }
 
 /// A room, its edges and visitors, and how much may happen. It is the model of the checker.
@@ -70,6 +84,8 @@ pub(crate) struct Scenario {
     pub(crate) room: Room,
     pub(crate) keys: Keys,
     pub(crate) policy: Policy,
+    /// What is in force when: the room's settings, and those of its event.
+    pub(crate) timeline: Timeline,
     pub(crate) visitors: usize,
     /// The clock of each edge against the true time, in milliseconds.
     pub(crate) edges: Vec<i64>,
@@ -112,6 +128,7 @@ impl Scenario {
         let room = common::only(common::room("tickets", "example.com", declared));
         Self {
             policy: Policy::from(&room),
+            timeline: Timeline::new(&room),
             room,
             keys: Keys::parse("k:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY").unwrap(),
             visitors: 2,
@@ -128,6 +145,29 @@ impl Scenario {
             plant: None,
         }
     }
+}
+
+impl Scenario {
+    /// The room's settings at a time.
+    pub(crate) fn room_at(&self, now: Instant) -> &Room {
+        self.timeline.at(Moment::from_millis(now.as_millis()))
+    }
+
+    /// When its event starts, if it has one.
+    pub(crate) fn starts(&self) -> Option<Instant> {
+        let event = self.room.events.first()?;
+        Some(Instant::from_millis(event.event_start_time.as_millis()))
+    }
+}
+
+/// The edge's keeper has its turn.
+pub(crate) fn keeps(edge: usize) -> Vec<Action> {
+    vec![
+        Action::Keep(edge),
+        Action::Deliver(0),
+        Action::Store,
+        Action::Answer(0),
+    ]
 }
 
 /// The visitor opens a page at the edge, the room is asked and answers.
@@ -181,6 +221,27 @@ pub(crate) fn joins(visitor: usize, edge: usize) -> Vec<Action> {
         asks_and_is_noted(visitor, edge),
     ]
     .concat()
+}
+
+/// The visitor is the first to join the pre-queue of an event: the room notes that it has begun.
+pub(crate) fn joins_first(visitor: usize, edge: usize) -> Vec<Action> {
+    [
+        asks_and_is_noted(visitor, edge),
+        asks_and_is_noted(visitor, edge),
+    ]
+    .concat()
+}
+
+/// Time goes by until the only slot is free, and the edge hears of the draw that follows.
+pub(crate) fn an_epoch_is_drawn(edge: usize) -> Vec<Action> {
+    let moments = vec![Action::Moment; 4];
+    let look = vec![
+        Action::Look(edge),
+        Action::Deliver(0),
+        Action::Store,
+        Action::Answer(0),
+    ];
+    [moments, look].concat()
 }
 
 /// The visitor joins the line at an edge that has not heard of the room before.

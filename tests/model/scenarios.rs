@@ -1,8 +1,11 @@
 //! The worlds that are explored, each about one thing, in two sizes.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::scenario::{Budget, Patient, Reach, Scenario, joins, joins_elsewhere, walks_in};
+use super::scenario::{
+    Budget, Patient, Reach, Scenario, an_epoch_is_drawn, joins, joins_elsewhere, joins_first,
+    keeps, looks, walks_in,
+};
 use super::world::Action;
 use anteroom::time::Span;
 
@@ -61,9 +64,8 @@ pub(crate) fn a_session_ends(size: Size) -> Scenario {
         reaches: &[RENEWED, COMES_IN],
         budget: Budget {
             requests: 1,
-            moments: 3,
+            moments: size.or(3, 4),
             looks: 1,
-            faults: size.or(0, 1),
             crashes: 1,
             steps_back: 1,
             ..Budget::default()
@@ -83,7 +85,7 @@ pub(crate) fn a_session_is_renewed(size: Size) -> Scenario {
         budget: Budget {
             requests: 2,
             moments: size.or(4, 5),
-            faults: size.or(1, 2),
+            faults: 1,
             crashes: 1,
             ..Budget::default()
         },
@@ -138,7 +140,7 @@ pub(crate) fn an_old_cookie_comes_back(size: Size) -> Scenario {
         budget: Budget {
             requests: size.or(2, 3),
             pauses: size.or(1, 2),
-            leaves: size.or(1, 2),
+            leaves: 1,
             copies: 1,
             crashes: 1,
             ..Budget::default()
@@ -193,12 +195,104 @@ pub(crate) fn somebody_asks_behind_others(size: Size) -> Scenario {
         }),
         reaches: &[RENEWED, COMES_IN],
         budget: Budget {
-            requests: size.or(1, 2),
+            requests: 1,
             crashes: size.or(0, 1),
             ..Budget::default()
         },
         ..behind_others()
     }
+}
+
+/// An edge that sees many newcomers reserves slots and makes passes of them, while calls of its keeper
+/// are lost or doubled, the object dies, and the edge itself.
+pub(crate) fn slots_are_reserved(size: Size) -> Scenario {
+    Scenario {
+        edges: vec![0],
+        visitors: 2,
+        before: [looks(0), keeps(0)].concat(),
+        reaches: &[
+            ("a pass is made of a reservation", |_, world| {
+                world.witness.has_made_one()
+            }),
+            LOST,
+        ],
+        budget: Budget {
+            requests: 1,
+            keeps: size.or(1, 2),
+            pauses: 1,
+            faults: size.or(1, 0),
+            crashes: 1,
+            forgets: size.or(0, 1),
+            ..Budget::default()
+        },
+        ..Scenario::new(40, 50, json!({}))
+    }
+}
+
+/// One is in, and of those who wait each epoch draws some; the object dies.
+pub(crate) fn whoever_is_drawn(size: Size) -> Scenario {
+    Scenario {
+        visitors: 4,
+        before: [
+            walks_in(0, 0),
+            joins(1, 0),
+            joins(2, 0),
+            joins(3, 0),
+            an_epoch_is_drawn(0),
+        ]
+        .concat(),
+        reaches: &[
+            ("somebody is drawn", |_, world| world.knows_a_draw()),
+            ("somebody who waited comes in", |_, world| {
+                (1..4).any(|visitor| world.is_in(visitor))
+            }),
+        ],
+        budget: Budget {
+            requests: 1,
+            moments: 1,
+            looks: 1,
+            faults: size.or(0, 1),
+            crashes: 1,
+            ..Budget::default()
+        },
+        ..Scenario::new(1, 10, json!({ "queueing_method": "random" }))
+    }
+}
+
+/// Two wait for an event, at whose start their places are drawn; the object dies.
+pub(crate) fn an_event_opens(size: Size) -> Scenario {
+    Scenario {
+        edges: clocks_apart(),
+        visitors: 2,
+        before: [joins_first(0, 0), joins_elsewhere(1, 1)].concat(),
+        reaches: &[
+            ("places are drawn", |_, world| world.knows_a_draw()),
+            ("somebody comes in", |_, world| {
+                world.is_in(0) || world.is_in(1)
+            }),
+        ],
+        budget: Budget {
+            requests: size.or(2, 1),
+            moments: 1,
+            pauses: 1,
+            looks: 2,
+            faults: size.or(0, 1),
+            crashes: 1,
+            ..Budget::default()
+        },
+        ..Scenario::new(1, 10, opening())
+    }
+}
+
+/// An event that starts ten seconds after everything begins.
+pub(crate) fn opening() -> Value {
+    json!({ "events": [{
+        "name": "opening",
+        "prequeue_start_time": "2027-01-15T07:50:00Z",
+        "event_start_time": "2027-01-15T08:00:10Z",
+        "event_end_time": "2027-01-15T20:00:00Z",
+        "shuffle_at_event_start": true,
+    }] })
 }
 
 /// One slot, which is taken, one in line, and a third visitor behind.

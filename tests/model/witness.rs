@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anteroom::gate::token::Standing;
+use anteroom::room::draw::Commitment;
 use anteroom::room::ledger::book::Effect;
 use anteroom::room::ledger::journal::Row;
-use anteroom::room::ledger::{EXPIRY_GRACE, PLACE_KEPT};
+use anteroom::room::ledger::{EXPIRY_GRACE, PLACE_KEPT, RESERVED_FOR};
 use anteroom::room::message::{Message, Reply};
 use anteroom::room::number::{TicketId, TicketNumber};
+use anteroom::room::snapshot::{Snapshot, Stamp};
 use anteroom::time::{Instant, Span};
 
 use super::room::Counts;
@@ -20,6 +22,12 @@ pub(crate) const TWICE: &str = "no number is given twice";
 pub(crate) const REVIVED: &str = "no number is admitted twice";
 pub(crate) const PLACE: &str = "a place that is claimed in time is never lost";
 pub(crate) const COUNT: &str = "the room counts its sessions and admissions exactly";
+pub(crate) const DRAWN: &str = "who is called or drawn may come to the door";
+pub(crate) const LOTS: &str = "a place that was drawn by lot stays what it is";
+pub(crate) const KEY: &str =
+    "the key that orders a pre-queue is the one committed to, and told when it is over";
+pub(crate) const EARLY: &str = "nobody of a pre-queue is let in before its draw";
+pub(crate) const MADE: &str = "a pass is made of a reserved slot in its time, and of no other";
 pub(crate) const SLOT: &str = "no valid pass without a slot";
 
 const MINUTE: Span = Span::from_secs(60);
@@ -35,6 +43,16 @@ pub(crate) struct Witness {
     owners: BTreeMap<TicketNumber, Owner>,
     /// Every pass that was signed and may be valid at some edge, by its text.
     passes: BTreeMap<Arc<str>, (TicketNumber, Instant)>,
+    /// The last number that is stored.
+    last: u64,
+    /// Reservations that are stored: the first number, and how many.
+    reserved: BTreeMap<TicketId, (u64, u32)>,
+    /// The numbers of reservations of which edges have made passes.
+    made: BTreeSet<TicketNumber>,
+    /// The draw that is announced in what is stored.
+    announced: Option<Announced>,
+    /// How the places of the pre-queue were drawn, once an edge has heard of it, and when that was.
+    lots: Option<(Stamp, String)>,
     /// The numbers whose place or session was given up.
     ended: BTreeSet<TicketNumber>,
     /// The first promise that was broken.
@@ -42,9 +60,19 @@ pub(crate) struct Witness {
 }
 
 #[derive(Clone, Debug, Hash, PartialEq)]
+struct Announced {
+    commitment: Commitment,
+    start: Instant,
+    first: u64,
+    held: bool,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq)]
 pub(crate) struct Session {
     pub(crate) number: TicketNumber,
     pub(crate) admitted: Instant,
+    /// The last moment at which its pass may be made: later than the admission if it was reserved.
+    made_by: Instant,
     pub(crate) expires: Instant,
     pub(crate) renewed: bool,
     ended: bool,
@@ -70,7 +98,7 @@ impl Witness {
     }
 
     fn admitted_within(&self, span: Span, now: Instant) -> usize {
-        let recent = |session: &&Session| session.admitted + span > now;
+        let recent = |session: &&Session| session.made_by + span > now;
         self.sessions.iter().filter(recent).count()
     }
 
@@ -90,13 +118,72 @@ impl Witness {
                     if self.sessions.iter().any(|session| session.number == number) {
                         self.breaks(REVIVED);
                     }
+                    let mut undrawn = self.announced.iter().filter(|draw| !draw.held);
+                    if undrawn.any(|draw| number.get() >= draw.first) {
+                        self.breaks(EARLY);
+                    }
                     self.sessions.push(Session {
                         number,
                         admitted: row.at,
+                        made_by: row.at,
                         expires,
                         renewed: false,
                         ended: false,
                     });
+                }
+                Effect::DrawAnnounced { start, key, .. } => {
+                    self.announced = Some(Announced {
+                        commitment: key.commitment(),
+                        start,
+                        first: self.last + 1,
+                        held: false,
+                    });
+                }
+                Effect::DrawHeld => {
+                    if self
+                        .announced
+                        .as_ref()
+                        .is_none_or(|draw| row.at < draw.start)
+                    {
+                        self.breaks(KEY);
+                    }
+                    if let Some(draw) = &mut self.announced {
+                        draw.held = true;
+                    }
+                }
+                Effect::Issued { number, .. } => self.last = number.get(),
+                Effect::Reserved {
+                    reservation,
+                    count,
+                    expires,
+                    ..
+                } => {
+                    if self.active(row.at) + count as usize > total as usize {
+                        self.breaks(TOTAL);
+                    }
+                    if self.admitted_within(MINUTE, row.at) + count as usize > rate as usize {
+                        self.breaks(RATE);
+                    }
+                    let first = self.last + 1;
+                    self.last += u64::from(count);
+                    self.reserved.insert(reservation, (first, count));
+                    let numbers = (first..=self.last).filter_map(TicketNumber::new);
+                    self.sessions.extend(numbers.map(|number| Session {
+                        number,
+                        admitted: row.at,
+                        made_by: row.at + RESERVED_FOR,
+                        expires,
+                        renewed: false,
+                        ended: false,
+                    }));
+                }
+                Effect::Returned { reservation, used } => {
+                    if let Some((first, count)) = self.reserved.remove(&reservation) {
+                        let back = first + u64::from(used)..first + u64::from(count);
+                        for session in &mut self.sessions {
+                            session.ended |= back.contains(&session.number.get());
+                        }
+                    }
                 }
                 Effect::Renewed { number, expires } => {
                     for session in &mut self.sessions {
@@ -137,6 +224,16 @@ impl Witness {
         else {
             return;
         };
+        if let (
+            Message::Claim {
+                number: claimed, ..
+            },
+            Reply::Waiting { number, .. },
+        ) = (message, reply)
+            && claimed == number
+        {
+            self.breaks(DRAWN);
+        }
         let owner = match message {
             Message::Arrive { ticket, .. } => Owner::Arrival(ticket),
             Message::Claim {
@@ -155,6 +252,42 @@ impl Witness {
         };
         if *self.owners.entry(number).or_insert(owner) != owner {
             self.breaks(TWICE);
+        }
+    }
+
+    /// An edge has made a newcomer's pass of a number that it had reserved, at this time of the room.
+    pub(crate) fn made(&mut self, number: TicketNumber, now: Instant) {
+        let is_held = |session: &Session| session.number == number && now <= session.made_by;
+        if !self.sessions.iter().any(is_held) {
+            self.breaks(MADE);
+        }
+        if !self.made.insert(number) {
+            self.breaks(TWICE);
+        }
+    }
+
+    /// Whether there is such a pass.
+    pub(crate) fn has_made_one(&self) -> bool {
+        !self.made.is_empty()
+    }
+
+    /// An edge hears this snapshot.
+    pub(crate) fn published(&mut self, snapshot: &Snapshot) {
+        let stored = self.announced.as_ref();
+        let promised = snapshot.announced.as_ref().map(|draw| draw.commitment);
+        let shown = snapshot.draws.last().map(|draw| draw.key.commitment());
+        if promised.is_some_and(|told| stored.is_none_or(|draw| draw.commitment != told))
+            || shown
+                .is_some_and(|told| stored.is_none_or(|draw| !draw.held || draw.commitment != told))
+        {
+            self.breaks(KEY);
+        }
+        let drawn = (!snapshot.draws.is_empty()).then(|| format!("{:?}", snapshot.draws));
+        match (&self.lots, drawn) {
+            (Some((_, before)), Some(drawn)) if *before != drawn => self.breaks(LOTS),
+            (Some((since, _)), None) if snapshot.stamp() > *since => self.breaks(LOTS),
+            (None, Some(drawn)) => self.lots = Some((snapshot.stamp(), drawn)),
+            _ => {}
         }
     }
 

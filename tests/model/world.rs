@@ -76,6 +76,10 @@ pub(crate) enum Action {
     ShowCopy(usize),
     /// The edge asks for a snapshot.
     Look(usize),
+    /// The edge's keeper of reservations has its turn.
+    Keep(usize),
+    /// The edge's isolate dies.
+    Forget(usize),
     /// The call reaches the room, which decides it as a batch of its own.
     Deliver(usize),
     /// The same of a request of a relay.
@@ -145,6 +149,8 @@ impl World {
                 steps_back: before,
                 leaves: before,
                 copies: before,
+                keeps: before,
+                forgets: before,
             },
             has_asked: false,
             has_lost_a_row: false,
@@ -157,7 +163,8 @@ impl World {
         self.witness.forget_passes(self.slowest(scenario));
         // Nobody hears what nobody waits for, but for what an edge remembers of a renewal.
         self.calls.retain(|call| {
-            let is_over = matches!(call.stage, Stage::Answered(_)) && call.waits.is_none();
+            let is_over =
+                matches!(call.stage, Stage::Answered(_)) && call.waits.is_none() && !call.keeps;
             let message = call.asked.request.messages.first();
             !is_over || matches!(message, None | Some(Message::Renew { .. }))
         });
@@ -167,6 +174,13 @@ impl World {
     pub(crate) fn is_in(&self, visitor: usize) -> bool {
         let cookie = self.visitors[visitor].cookie.as_ref();
         cookie.is_some_and(|text| self.witness.has_signed(text))
+    }
+
+    /// Whether an edge knows of a draw that it has to tell visitors by.
+    pub(crate) fn knows_a_draw(&self) -> bool {
+        let snapshots = self.memories.iter().filter_map(|memory| memory.snapshot());
+        let mut draws = snapshots.map(|room| !room.epochs.is_empty() || !room.draws.is_empty());
+        draws.any(|any| any)
     }
 
     fn room_clock(&self) -> Instant {
@@ -200,7 +214,7 @@ impl World {
     /// The next moment after now at which what a clock decides may change.
     fn next_moment(&self, scenario: &Scenario) -> Option<Instant> {
         let millisecond = Span::from_millis(1);
-        let mut moments = BTreeSet::new();
+        let mut moments: BTreeSet<Instant> = scenario.starts().into_iter().collect();
         for session in &self.witness.sessions {
             if scenario.watch_rate {
                 let since = |millis| session.admitted + Span::from_millis(millis);

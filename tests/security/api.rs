@@ -3,6 +3,7 @@
 use anteroom::atlas::Knowledge;
 use anteroom::control::access::Access;
 use anteroom::control::api::{Answer, Moment, Outcome, Request, answer, cloud_regions};
+use anteroom::control::audit::Trail;
 use anteroom::control::rate::Buckets;
 use anteroom::control::{Configuration, Surroundings};
 use serde_json::{Value, json};
@@ -69,9 +70,11 @@ impl Api {
             Outcome::Answer(answer) | Outcome::KeepPreview { answer, .. } => answer,
             Outcome::Room(call) => call.answer(None),
             Outcome::Metrics(call) => call.answer(Vec::new()),
+            Outcome::Audit(call) => call.answer(None),
             Outcome::ShowPreview { show, .. } => show.answer(None),
             Outcome::CloudRegions(call) => {
-                cloud_regions::answer(&mut Knowledge::default(), call, NOW)
+                let (mut knowledge, mut trail) = (Knowledge::default(), Trail::default());
+                cloud_regions::answer(&mut knowledge, &mut trail, call, NOW)
             }
         }
     }

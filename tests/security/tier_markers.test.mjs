@@ -66,6 +66,52 @@ test('it answers nobody else', async () => {
   assert.equal(origin.seen(path).length, 0);
 });
 
+test('it connects to what a marker names, to nothing private, and once for a marker', async () => {
+  const handshakes = [];
+  origin.server.on('connect', (request, socket) => {
+    handshakes.push(request.url);
+    socket.on('error', () => {});
+    socket.write('HTTP/1.1 200 OK\r\n\r\n');
+  });
+  origin.on('/cdn-cgi/trace', { body: 'colo=FRA\n' });
+  const errand = (...origins) => `/?port=9&origins=${origins.join(',')}`;
+  const send = (path, text) =>
+    ask(tier.port, {
+      host: 'checkpoint.invalid',
+      path,
+      headers: { 'X-Forwarded-Proto': 'https', ...(text !== undefined && { 'Anteroom-Tier': text }) },
+    });
+  const url = (path) => `https://checkpoint.invalid${path}`;
+  // The tests' own build connects to this machine, and to nothing else that is private.
+  const path = errand('127.0.0.1', '10.0.0.1', '169.254.169.254', '[::1]', 'db.internal', host);
+  for (const [what, text] of Object.entries({
+    nothing: undefined,
+    'an unknown key': marker(url(path), { hop: 'probe', key: Buffer.alloc(32, 1) }),
+    'a marker of another kind': marker(url(path), { hop: 'tier' }),
+    'a marker of other origins': marker(url(errand('127.0.0.2')), { hop: 'probe' }),
+    'a marker of another port': marker(url(path.replace('port=9', 'port=22')), { hop: 'probe' }),
+    'a marker of another checkpoint': marker(url(path), { hop: 'probe', to: 'gru' }),
+    'an old marker': marker(url(path), { hop: 'probe', at: Date.now() - 11_000 }),
+  })) {
+    const answer = await send(path, text);
+    assert.notEqual(answer.status, 200, what);
+    assert.equal(answer.text, '', what);
+  }
+  const many = errand(...Array.from({ length: 9 }, () => '127.0.0.1'));
+  assert.equal((await send(many, marker(url(many), { hop: 'probe' }))).status, 403, 'more origins than are probed at once');
+  assert.deepEqual(handshakes, []);
+
+  const good = marker(url(path), { hop: 'probe' });
+  const report = await send(path, good);
+  assert.equal(report.status, 200);
+  assert.deepEqual(report.json().timed.map((timed) => timed.origin), ['127.0.0.1']);
+  assert.deepEqual([...new Set(handshakes)], ['127.0.0.1:9']);
+  const seen = handshakes.length;
+  assert.equal((await send(path, good)).status, 403, 'the same marker again');
+  assert.equal((await send(path, marker(url(path), { hop: 'probe' }))).status, 403, 'another one so soon');
+  assert.equal(handshakes.length, seen);
+});
+
 test('a host that is not cached has no tier', async () => {
   const answer = await ask(tier.port, { host: 'walk.test', path: '/', headers: { 'Anteroom-Tier': marker('http://walk.test/') } });
   assert.equal(answer.status, 421);

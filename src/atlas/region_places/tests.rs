@@ -113,6 +113,19 @@ fn a_bucket_is_where_its_name_says() {
             "shop.westeurope.cloudapp.azure.com",
             Some("azure:westeurope"),
         ),
+        (
+            "pictures.s3-website-us-west-2.amazonaws.com",
+            Some("aws:us-west-2"),
+        ),
+        ("s3-eu-west-1.amazonaws.com", Some("aws:eu-west-1")),
+        (
+            "storage.asia-southeast1.rep.googleapis.com",
+            Some("gcp:asia-southeast1"),
+        ),
+        ("storage.eu.rep.googleapis.com", Some("gcp:eu")),
+        ("0a.eu.r2.cloudflarestorage.com", Some("r2:eu")),
+        ("0a.r2.cloudflarestorage.com", None),
+        ("storage.googleapis.com", None),
         ("pictures.s3.amazonaws.com", None),
         ("eu-west-1.example.com", None),
         ("eu-west-1.notamazonaws.com", None),
@@ -128,16 +141,41 @@ fn a_bucket_is_where_its_name_says() {
 }
 
 #[test]
+fn a_location_of_buckets_is_in_the_middle_of_its_places() {
+    let places = packed();
+    for (text, code) in [
+        ("r2:weur", "lhr"),
+        ("r2:oc", "syd"),
+        ("gcp:asia1", "nrt"),
+        ("gcp:nam4", "oma"),
+        ("gcp:eu", "fra"),
+    ] {
+        assert_eq!(places.place_of(&region(text)).unwrap().code, code, "{text}");
+        // No Worker can be placed there but near it.
+        let placement = places.placement(&region(text)).unwrap();
+        assert_ne!(placement.region, region(text));
+        assert!(!places.is_of_buckets(&placement.region));
+    }
+    // Tiers follow from it as from a region, also where two clouds call something the same.
+    assert_eq!(places.place_of(&region("gcp:us")).unwrap().continent, "NA");
+    assert_eq!(places.place_of(&region("aws:us")), None);
+}
+
+#[test]
 fn a_table_with_a_fault_is_refused() {
     let read = |regions: &str| {
         RegionPlaces::read(Tables {
             places: "code,city,country,continent,latitude,longitude\nsin,Singapore,SG,AS,1.35,103.82\n",
-            vendors: "vendor,format,placement,url,domains\naws,aws,true,,\n",
+            vendors: "vendor,format,placement,url,domains,before\naws,aws,true,,,\n",
             regions,
+            buckets: "vendor,location,places\n",
             colos: "colo,place,objects\nSIN,sin,true\n",
         })
     };
-    assert!(read("vendor,region,place\naws,a-b-1,sin\n").is_ok());
+    let both = read("vendor,region,place\naws,a-b-1,sin\naws,a-b-2,\n").unwrap();
+    assert_eq!(both.unplaced(), [region("aws:a-b-2")]);
+    assert_eq!(both.place_of(&region("aws:a-b-2")), None);
+    assert_eq!(both.regions().count(), 2 - both.unplaced().len());
     for line in ["aws,a-b-1,xxx", "aws,a-b-1", "ibm,a-b-1,sin"] {
         let fault = read(&format!("vendor,region,place\n{line}\n")).unwrap_err();
         assert_eq!((fault.table, fault.line.as_str()), ("regions", line));

@@ -14,8 +14,6 @@ use crate::time::Instant;
 
 /// The pages of all rooms together, in bytes: an isolate has 128 MB for everything.
 const MOST_PAGES: usize = 8 << 20;
-/// A value in the audit trail is cut after so many characters.
-const LONGEST_VALUE: usize = 200;
 
 /// Who changes something, and when, and with what.
 pub(super) struct Call<'a> {
@@ -249,13 +247,6 @@ fn by_name(message: &str, checked: &Configuration) -> String {
 
 /// The fields in which two objects differ, for the audit trail.
 pub(super) fn differences(before: &Declared, after: &Declared) -> Vec<FieldChange> {
-    let cut = |value: Option<&Value>| {
-        let text = value?.to_string();
-        Some(match text.char_indices().nth(LONGEST_VALUE) {
-            Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
-            None => text,
-        })
-    };
     let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
     names.sort_unstable();
     names.dedup();
@@ -263,11 +254,7 @@ pub(super) fn differences(before: &Declared, after: &Declared) -> Vec<FieldChang
         .into_iter()
         .filter(|name| before.get(*name) != after.get(*name));
     changed
-        .map(|name| FieldChange {
-            field: name.clone(),
-            from: cut(before.get(name)),
-            to: cut(after.get(name)),
-        })
+        .map(|name| FieldChange::of(name, before.get(name), after.get(name)))
         .collect()
 }
 

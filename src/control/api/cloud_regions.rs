@@ -3,14 +3,24 @@
 //!
 //! The object of the atlas performs a call; what it is told has passed the checks of every call.
 
+mod batch;
+mod noted;
+mod table;
+
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+
+use self::batch::{delete_many, set_many};
+use self::table::{export, table};
+use super::super::audit::Trail;
 
 use super::envelope::{Answer, Fault, Refusal, Success};
 use super::{query, stamp};
 use crate::atlas::Knowledge;
 use crate::atlas::cloud::Region;
-use crate::atlas::hints::{self, Hint, Hints, MOST, known};
+use crate::atlas::hints::{self, Hint, Hints, known};
 use crate::atlas::hints_csv;
 use crate::atlas::origin_name::OriginName;
 use crate::time::Instant;
@@ -51,6 +61,9 @@ pub struct Call {
     pub version: Version,
     /// What is to be done.
     pub action: Action,
+    /// The name of the token of whoever calls.
+    #[serde(default)]
+    pub by: String,
 }
 
 /// What is to be done.
@@ -85,9 +98,15 @@ pub enum Action {
     Export,
 }
 
-/// Performs a call. Whether anything has changed, the version of `knowledge.hints` tells.
-pub fn answer(knowledge: &mut Knowledge, call: Call, now: Instant) -> Answer {
-    let Call { version, action } = call;
+/// Performs a call. Whether anything has changed, the version of `knowledge.hints` tells; what has, is noted
+/// in `trail`.
+pub fn answer(knowledge: &mut Knowledge, trail: &mut Trail, call: Call, now: Instant) -> Answer {
+    let Call {
+        version,
+        action,
+        by,
+    } = call;
+    let before = Arc::clone(&knowledge.hints);
     let done = match action {
         Action::List(query) => list(knowledge, version, &query),
         Action::Get(origin) => get(knowledge, version, &origin),
@@ -103,6 +122,9 @@ pub fn answer(knowledge: &mut Knowledge, call: Call, now: Instant) -> Answer {
         Action::ReplaceTable(text) => table(knowledge, &text, true, now),
         Action::Export => Ok(export(knowledge)),
     };
+    if let Some(change) = noted::change(&before, &knowledge.hints, by, now) {
+        trail.note(change);
+    }
     done.map_or_else(Refusal::answer, Success::answer)
 }
 
@@ -207,7 +229,7 @@ fn store(
 
 /// The hints, to be changed.
 fn hints(knowledge: &mut Knowledge) -> &mut Hints {
-    std::sync::Arc::make_mut(&mut knowledge.hints)
+    Arc::make_mut(&mut knowledge.hints)
 }
 
 /// What the operator is told beside the result.
@@ -286,79 +308,6 @@ fn field<'a>(body: &'a Map<String, Value>, name: &str) -> Result<&'a str, Fault>
     text.ok_or_else(|| Fault::invalid(format!("/{name}"), format!("{name} must be text")))
 }
 
-fn batch(body: &Value) -> Result<&[Value], Refusal> {
-    match body.as_array() {
-        Some(items) if items.len() <= MOST_IN_BATCH => Ok(items),
-        _ => {
-            let message = format!("the body must be a list of {MOST_IN_BATCH} items at most");
-            Err(Refusal::new(400, 1002, message))
-        }
-    }
-}
-
-fn set_many(
-    knowledge: &mut Knowledge,
-    version: Version,
-    body: &Value,
-    now: Instant,
-) -> Result<Success, Refusal> {
-    let (mut succeeded, mut failed, mut messages) = (Vec::new(), Vec::new(), Vec::new());
-    for item in batch(body)? {
-        let set = wanted(knowledge, item, version).map_err(|faults| {
-            let faults = faults.into_iter().map(|fault| fault.message);
-            faults.collect::<Vec<_>>().join("; ")
-        });
-        let set = set.and_then(|(origin, region)| {
-            messages.extend(remarks(knowledge, &origin));
-            let hint = hints(knowledge).set(origin.clone(), region, now);
-            let hint = hint.map_err(|fault| fault.to_string())?;
-            Ok(mapping(&origin, hint, version))
-        });
-        match set {
-            Ok(mapping) => succeeded.push(mapping),
-            Err(error) => {
-                let ip = item.get("origin_ip").or_else(|| item.get("ip"));
-                failed.push(failure(ip.unwrap_or(&Value::Null), &error, version));
-            }
-        }
-    }
-    let outcome = json!({ "succeeded": succeeded, "failed": failed });
-    Ok(Success {
-        messages,
-        ..Success::of(result(outcome, version, Some(now)))
-    })
-}
-
-fn failure(origin: &Value, error: &str, version: Version) -> Value {
-    json!({ version.origin(): origin, "error": error })
-}
-
-fn delete_many(
-    knowledge: &mut Knowledge,
-    version: Version,
-    body: &Value,
-) -> Result<Success, Refusal> {
-    let (mut succeeded, mut failed) = (Vec::new(), Vec::new());
-    for item in batch(body)? {
-        let read = item.as_str().ok_or_else(|| "must be text".to_owned());
-        let read = read.and_then(|text| {
-            text.parse::<OriginName>()
-                .map_err(|fault| fault.to_string())
-        });
-        let deleted = read.and_then(|origin| {
-            let hint = hints(knowledge).remove(&origin);
-            let hint = hint.ok_or_else(|| format!("there is no mapping for {origin}"))?;
-            Ok(mapping(&origin, &hint, version))
-        });
-        match deleted {
-            Ok(mapping) => succeeded.push(mapping),
-            Err(error) => failed.push(failure(item, &error, version)),
-        }
-    }
-    let outcome = json!({ "succeeded": succeeded, "failed": failed });
-    Ok(Success::of(result(outcome, version, None)))
-}
-
 /// All regions with the data centres that are their upper tiers, the primary first.
 fn supported(knowledge: &Knowledge) -> Success {
     let mut vendors: Map<String, Value> = Map::new();
@@ -380,79 +329,6 @@ fn supported(knowledge: &Knowledge) -> Success {
         }
     }
     Success::of(json!({ "obtained_codes": true, "vendors": vendors }))
-}
-
-/// Takes a table in: whole, if it takes the place of all, else each line that can be taken.
-fn table(
-    knowledge: &mut Knowledge,
-    text: &str,
-    replaces: bool,
-    now: Instant,
-) -> Result<Success, Refusal> {
-    let mut next = match replaces {
-        true => Hints::default(),
-        false => Hints::clone(&knowledge.hints),
-    };
-    let (mut taken, mut failed, mut messages) = (0_usize, Vec::new(), Vec::new());
-    for (n, line) in hints_csv::read(text, &knowledge.places) {
-        let set = line
-            .map_err(|fault| fault.to_string())
-            .and_then(|(origin, region)| {
-                messages.extend(remarks(knowledge, &origin));
-                // What is as it was keeps its time.
-                let same = knowledge
-                    .hints
-                    .get(&origin)
-                    .filter(|hint| hint.region == region);
-                let modified = same.map_or(now, |hint| hint.modified);
-                let set = next.set(origin, region, modified);
-                set.map(drop).map_err(|fault| fault.to_string())
-            });
-        match set {
-            Ok(()) => taken += 1,
-            Err(error) => failed.push((n, error)),
-        }
-        if failed.len() > MOST {
-            break;
-        }
-    }
-    if replaces && !failed.is_empty() {
-        let faults = failed.into_iter().take(MOST_IN_BATCH);
-        let faults = faults.map(|(n, error)| Fault::invalid("", format!("line {n}: {error}")));
-        return Err(Refusal::invalid(faults.collect()));
-    }
-    if !next.is_same(&knowledge.hints) {
-        next.version = knowledge.hints.version + 1;
-        knowledge.hints = next.into();
-    }
-    let failed = failed.into_iter();
-    let failed: Vec<Value> = failed
-        .map(|(n, error)| json!({ "line": n, "error": error }))
-        .collect();
-    messages.truncate(MOST_IN_BATCH);
-    Ok(Success {
-        messages,
-        ..Success::of(json!({ "succeeded": taken, "failed": failed }))
-    })
-}
-
-/// Bodies for `PUT /zones/{zone}/origin/cloud_regions/batch` of Cloudflare's own API, which takes
-/// addresses and its own vendors alone.
-fn export(knowledge: &Knowledge) -> Success {
-    const VENDORS: [&str; 4] = ["aws", "azure", "gcp", "oci"];
-    let (mut items, mut left_out) = (Vec::new(), Vec::new());
-    for (origin, hint) in knowledge.hints.iter() {
-        let vendor = hint.region.vendor().as_str();
-        if origin.address().is_none() || !VENDORS.contains(&vendor) {
-            left_out.push(origin.as_str());
-            continue;
-        }
-        items.push(json!({
-            "origin_ip": origin.as_str(), "vendor": vendor, "region": hint.region.name(),
-        }));
-    }
-    let batches: Vec<&[Value]> = items.chunks(MOST_IN_BATCH).collect();
-    Success::of(json!({ "batches": batches, "left_out": left_out }))
 }
 
 #[cfg(test)]

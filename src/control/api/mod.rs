@@ -3,6 +3,7 @@
 //! The paths, the envelope and the meaning of the methods are Cloudflare's; `docs/api.md` says where
 //! they are not.
 
+mod audit;
 mod change;
 pub mod cloud_regions;
 mod envelope;
@@ -22,21 +23,23 @@ mod zone;
 
 use serde_json::Value;
 
+pub use self::audit::AuditCall;
 use self::change::Call;
 use self::cloud_regions::Action;
 pub use self::envelope::Answer;
-use self::envelope::{Refusal, Success};
+use self::envelope::Refusal;
 pub use self::preview::PreviewQuery;
+use self::preview::{keep_preview, show_preview};
 pub use self::room_call::{Ask, MetricsCall, RoomCall, Sent};
 use self::rooms::Update;
 use self::route::Route;
 pub use self::tiers::{TierCall, counted, explained};
 use super::access::{Access, Actor, Scope};
 use super::compile::Surroundings;
-use super::configuration::{Configuration, Declared};
+use super::configuration::Configuration;
 use super::rate::Buckets;
 use crate::page::timestamp::iso8601;
-use crate::site::room::{Room, RoomId, Site, is_id};
+use crate::site::room::{Room, RoomId, Site};
 use crate::site::timeline::Timeline;
 use crate::time::Instant;
 
@@ -72,6 +75,8 @@ pub enum Outcome {
     Room(Box<RoomCall>),
     /// To ask all rooms.
     Metrics(MetricsCall),
+    /// To ask the object of the atlas for what was changed of the hints.
+    Audit(AuditCall),
     /// To let the object of the atlas answer.
     CloudRegions(cloud_regions::Call),
     /// To keep a page for its preview until then, and to answer.
@@ -218,13 +223,18 @@ fn perform(
         (Route::Rule(room, id), _) => rules::update(configuration, call, (room, id), object()?),
         (Route::Settings, "GET") => Ok(settings::get(configuration)),
         (Route::Settings, _) => settings::update(configuration, call, object()?, how),
-        (Route::Audit, _) => listed(zone::audit(configuration)),
         (Route::Export, _) => Ok(zone::export(configuration)),
         (Route::Keys, _) => Ok(zone::keys(moment.keys)),
         (Route::ExplainTiers | Route::CountTiers, _) => {
             Err(Refusal::new(404, 7000, "only an edge answers this"))
         }
         (Route::Purge(zone), _) => purge::purge(configuration, call, zone, &object()?),
+        (Route::Audit, _) => {
+            return Ok(Outcome::Audit(AuditCall::new(
+                configuration,
+                &request.query,
+            )));
+        }
         (Route::OpenApi, _) => return Ok(Outcome::Answer(zone::openapi())),
         (Route::Preview, _) => return keep_preview(call, access, request, object()?),
         (Route::Status(id), _) => return ask(configuration, &moment, id, Ask::Status),
@@ -244,6 +254,7 @@ fn perform(
             return Ok(Outcome::CloudRegions(cloud_regions::Call {
                 version,
                 action,
+                by: actor.name.to_owned(),
             }));
         }
     };
@@ -331,61 +342,6 @@ fn metrics(configuration: &Configuration) -> Outcome {
     });
     Outcome::Metrics(MetricsCall {
         rooms: rooms.collect(),
-    })
-}
-
-fn keep_preview(
-    call: &mut Call<'_>,
-    access: &Access,
-    request: &Request,
-    mut body: Declared,
-) -> Result<Outcome, Refusal> {
-    let html = match body.remove("custom_html") {
-        Some(Value::String(html)) => html,
-        _ => {
-            let fault = envelope::Fault::invalid("/custom_html", "custom_html must be text");
-            return Err(Refusal::invalid(vec![fault]));
-        }
-    };
-    if let Some(name) = body.keys().next() {
-        let fault = envelope::Fault::invalid(format!("/{name}"), format!("{name} unknown field"));
-        return Err(Refusal::invalid(vec![fault]));
-    }
-    let odd = crate::page::template::check::check(&html).map_err(|fault| {
-        let fault = envelope::Fault::invalid("/custom_html", format!("custom_html {fault}"));
-        Refusal::invalid(vec![fault])
-    })?;
-    let id = call.id();
-    let address = access.preview_address(&request.origin, &id);
-    let result = serde_json::json!({ "preview_url": address });
-    let answer = Success {
-        messages: odd,
-        ..Success::of(result)
-    }
-    .answer();
-    let until = call.now + preview::KEPT;
-    Ok(Outcome::KeepPreview {
-        id,
-        html,
-        until,
-        answer,
-    })
-}
-
-fn show_preview(
-    buckets: &mut Buckets,
-    request: &Request,
-    id: &str,
-    now: Instant,
-) -> Result<Outcome, Refusal> {
-    buckets.preview(now).map_err(Refusal::too_often)?;
-    if request.method != "GET" || !is_id(id) {
-        return Err(Refusal::new(404, 7000, "No route for that URI"));
-    }
-    let show = PreviewQuery::parse(&request.query, now);
-    Ok(Outcome::ShowPreview {
-        id: id.to_owned(),
-        show,
     })
 }
 

@@ -3,16 +3,23 @@
 //! The page is foreign to the operator's origin: a browser is told to give it an origin of its own, so
 //! its scripts reach no cookie, no storage and no answer of any site. No room is asked.
 
-use super::envelope::Answer;
+use serde_json::Value;
+
+use super::super::access::Access;
+use super::super::configuration::Declared;
+use super::super::rate::Buckets;
+use super::change::Call;
+use super::envelope::{Answer, Fault, Refusal, Success};
+use super::{Outcome, Request};
 use crate::page::facts::{Event, Facts, State};
 use crate::page::language::{Language, language};
 use crate::page::{Pages, content_security_policy};
 use crate::site::language::DEFAULT;
-use crate::site::room::{QueueingMethod, SameSite};
+use crate::site::room::{QueueingMethod, SameSite, is_id};
 use crate::time::{Instant, Span};
 
 /// A preview is shown for a day.
-pub(super) const KEPT: Span = Span::from_secs(86_400);
+const KEPT: Span = Span::from_secs(86_400);
 /// The wait that is shown unless `waitTime` says otherwise, in minutes.
 const WAIT: u32 = 10;
 
@@ -35,6 +42,63 @@ enum Occasion {
     None,
     Prequeueing,
     Started,
+}
+
+/// Keeps a page for its preview.
+pub(super) fn keep_preview(
+    call: &mut Call<'_>,
+    access: &Access,
+    request: &Request,
+    mut body: Declared,
+) -> Result<Outcome, Refusal> {
+    let html = match body.remove("custom_html") {
+        Some(Value::String(html)) => html,
+        _ => {
+            let fault = Fault::invalid("/custom_html", "custom_html must be text");
+            return Err(Refusal::invalid(vec![fault]));
+        }
+    };
+    if let Some(name) = body.keys().next() {
+        let fault = Fault::invalid(format!("/{name}"), format!("{name} unknown field"));
+        return Err(Refusal::invalid(vec![fault]));
+    }
+    let odd = crate::page::template::check::check(&html).map_err(|fault| {
+        let fault = Fault::invalid("/custom_html", format!("custom_html {fault}"));
+        Refusal::invalid(vec![fault])
+    })?;
+    let id = call.id();
+    let address = access.preview_address(&request.origin, &id);
+    let result = serde_json::json!({ "preview_url": address });
+    let answer = Success {
+        messages: odd,
+        ..Success::of(result)
+    }
+    .answer();
+    let until = call.now + KEPT;
+    Ok(Outcome::KeepPreview {
+        id,
+        html,
+        until,
+        answer,
+    })
+}
+
+/// Shows a page that was kept, to anybody.
+pub(super) fn show_preview(
+    buckets: &mut Buckets,
+    request: &Request,
+    id: &str,
+    now: Instant,
+) -> Result<Outcome, Refusal> {
+    buckets.preview(now).map_err(Refusal::too_often)?;
+    if request.method != "GET" || !is_id(id) {
+        return Err(Refusal::new(404, 7000, "No route for that URI"));
+    }
+    let show = PreviewQuery::parse(&request.query, now);
+    Ok(Outcome::ShowPreview {
+        id: id.to_owned(),
+        show,
+    })
 }
 
 impl PreviewQuery {

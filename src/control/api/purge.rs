@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::audit::{Change, FieldChange, PURGE};
 use super::super::configuration::{Configuration, Declared};
 use super::change::Call;
 use super::envelope::{Fault, Refusal, Success};
@@ -16,8 +17,7 @@ const MOST_ITEMS: usize = 100;
 /// An URL, a prefix or a tag has no more bytes.
 const LONGEST_ITEM: usize = 4_096;
 
-/// Purges what the body names. It is not in the trail: a site that purges with every change would soon have
-/// nothing else there.
+/// Purges what the body names.
 pub(super) fn purge(
     configuration: &mut Configuration,
     call: &Call<'_>,
@@ -27,6 +27,16 @@ pub(super) fn purge(
     let what = named(body)?;
     configuration.purges.add(what, call.now);
     configuration.version = configuration.version.saturating_add(1);
+    let named = body.iter();
+    let named = named.map(|(kind, items)| FieldChange::of(kind, None, Some(items)));
+    configuration.trail.note(Change {
+        version: configuration.version,
+        at: call.now,
+        by: call.actor.to_owned(),
+        action: PURGE.to_owned(),
+        to: "cache".to_owned(),
+        fields: named.collect(),
+    });
     Ok(Success {
         messages: vec![
             "the caches go by it as soon as they hear of it, within five seconds".to_owned(),

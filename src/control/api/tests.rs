@@ -4,6 +4,8 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::*;
+use crate::control::audit::{Change, FieldChange, Trail};
+use crate::site::room::is_id;
 use crate::time::Span;
 
 mod properties;
@@ -15,6 +17,8 @@ const ACCOUNT: &str = "0000000000000000000000000000000b";
 /// An API with its configuration, whose clock goes on by a second with each call.
 pub(super) struct Api {
     pub(super) configuration: Configuration,
+    /// What the object of the atlas has noted.
+    of_hints: Trail,
     access: Access,
     buckets: Buckets,
     now: Instant,
@@ -39,6 +43,7 @@ impl Api {
         });
         Self {
             configuration: Configuration::default(),
+            of_hints: Trail::default(),
             access: Access::parse(&secret.to_string()).unwrap(),
             buckets: Buckets::default(),
             now: Instant::from_secs(1_800_000_000),
@@ -76,6 +81,10 @@ impl Api {
         let request = request("w", method, path, body);
         match self.outcome(&request) {
             Outcome::Answer(answer) => (answer.status, serde_json::from_str(&answer.body).unwrap()),
+            Outcome::Audit(call) => {
+                let answer = call.answer(Some(&self.of_hints));
+                (answer.status, serde_json::from_str(&answer.body).unwrap())
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -505,6 +514,64 @@ fn changes_are_remembered_with_who_made_them() {
     let change = json!([{ "field": "queue_all", "from": "false", "to": "true" }]);
     assert_eq!(trail[0]["fields"], change);
     assert_eq!(trail[1]["action"], "create");
+}
+
+#[test]
+fn the_trail_has_hints_and_purges_in_the_order_of_time() {
+    let mut api = Api::new();
+    let audit = format!("/zones/{ZONE}/anteroom/audit");
+    let path = created(&mut api);
+    api.of_hints.note(Change {
+        version: 7,
+        at: api.now + Span::from_secs(1),
+        by: "hinter".into(),
+        action: "create".into(),
+        to: "cloud_regions/192.0.2.1".into(),
+        fields: vec![FieldChange::of(
+            "192.0.2.1",
+            None,
+            Some(&json!("aws:us-east-1")),
+        )],
+    });
+    let purge = format!("/zones/{ZONE}/purge_cache");
+    for n in 0..60 {
+        let files = json!({ "files": [format!("https://shop.example.com/{n}")] });
+        api.ok("POST", &purge, Some(files));
+    }
+    api.ok("DELETE", &path, None);
+    let all = api.ok("GET", &format!("{audit}?per_page=100"), None);
+    let actions: Vec<&str> = all
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| change["action"].as_str().unwrap())
+        .collect();
+    // Purges take no more than their share of what is remembered.
+    let purges = ["purge"; 50];
+    let expected: Vec<&str> = ["delete"]
+        .into_iter()
+        .chain(purges)
+        .chain(["create"; 2])
+        .collect();
+    assert_eq!(actions, expected);
+    let newest = json!([{ "field": "files", "to": "[\"https://shop.example.com/59\"]" }]);
+    assert_eq!(
+        (&all[1]["to"], &all[1]["fields"]),
+        (&json!("cache"), &newest)
+    );
+    assert_eq!(
+        (&all[51]["by"], &all[52]["by"]),
+        (&json!("hinter"), &json!("writer"))
+    );
+
+    let Outcome::Audit(call) = api.outcome(&request("r", "GET", &audit, None)) else {
+        panic!("no trail");
+    };
+    let answer: Value = serde_json::from_str(&call.answer(None).body).unwrap();
+    assert!(
+        answer["messages"][0].to_string().contains("are missing"),
+        "{answer}"
+    );
 }
 
 #[test]

@@ -1,31 +1,13 @@
-//! What Cloudflare's API does not have: who changed what, the configuration as a file, the keys, and
-//! the description of the API itself.
+//! What Cloudflare's API does not have: the configuration as a file, the keys, and the description of the API
+//! itself.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::configuration::Configuration;
 use super::envelope::{Answer, Success};
-use super::stamp;
 
 /// `docs/openapi.json` without its white space; a test compares it with the code.
 const OPENAPI: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
-
-/// The last changes, the newest first.
-pub(super) fn audit(configuration: &Configuration) -> Vec<Value> {
-    let changes = configuration.trail.newest_first();
-    changes
-        .map(|change| {
-            json!({
-                "version": change.version,
-                "at": stamp(change.at),
-                "by": change.by,
-                "action": change.action,
-                "to": change.to,
-                "fields": change.fields,
-            })
-        })
-        .collect()
-}
 
 /// The running configuration as `rooms.toml` would declare it, and the pages that it names.
 pub(super) fn export(configuration: &Configuration) -> Success {

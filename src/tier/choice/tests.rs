@@ -15,6 +15,7 @@ fn fleet_of(codes: &[&str]) -> Fleet {
             location_hint: LocationHint::Weur,
             shards: 1,
         },
+        checkpoint_only: false,
     };
     Fleet::new(codes.iter().map(tier).collect(), &places())
 }
@@ -271,6 +272,13 @@ proptest! {
         let choice = choose(&fleet, &places, &wanted).unwrap();
         let others = fleet.all().any(|upper| upper.is_apart_from(choice.primary));
         prop_assert_eq!(choice.fallback.is_some(), others);
+        // Who may have stored an answer is known, from wherever it was asked for.
+        let elsewhere = Wanted { continent: None, ..wanted };
+        let holders = holders(&fleet, &places, &elsewhere, Instant::from_secs(0));
+        let asked = [Some(choice.primary), choice.fallback].into_iter().flatten();
+        for upper in asked {
+            prop_assert!(holders.iter().any(|holder| holder.name() == upper.name()));
+        }
         if let Some(fallback) = choice.fallback {
             prop_assert!(fallback.is_apart_from(choice.primary));
         }

@@ -31,6 +31,7 @@ fn fleet(codes: &[&str], knowledge: &Knowledge) -> Fleet {
             location_hint: LocationHint::Enam,
             shards: 1,
         },
+        checkpoint_only: false,
     };
     Fleet::new(codes.iter().map(tier).collect(), &knowledge.places)
 }

@@ -77,6 +77,7 @@ export class Workerd {
    *   it is up (`origin.rooms`, `origin.relays`), so that a test can cut them off.
    * @param {import('./copies.mjs').Copies} [options.copies] What the runtime has as its cache and as the
    *   KV namespace CONFIG.
+   * @param {Record<string, {port: number}>} [options.tiers] What service bindings lead to.
    * @param {boolean} [options.cron] A request to `cronPort` is a cron trigger.
    * @param {number} [options.isolates] So many Workers of the same code and the same objects, each with
    *   a port of its own (`ports`): isolates of their own, as a data centre has them.
@@ -87,11 +88,11 @@ export class Workerd {
    */
   static async start(
     origin,
-    { vars = {}, switchable = false, copies = undefined, cron = false, isolates = 1, built = BUILT, rooms = undefined } = {},
+    { vars = {}, switchable = false, copies = undefined, tiers = {}, cron = false, isolates = 1, built = BUILT, rooms = undefined } = {},
   ) {
     const workerd = new Workerd();
     workerd.#origin = origin;
-    workerd.#options = { vars: { ...VARS, ...vars }, switchable, copies, cron, isolates };
+    workerd.#options = { vars: { ...VARS, ...vars }, switchable, copies, tiers, cron, isolates };
     workerd.folder = mkdtempSync(join(tmpdir(), 'anteroom-e2e-'));
     for (const name of ['storage', 'storage-of-the-edge']) mkdirSync(join(workerd.folder, name));
     copyFileSync(join(here, 'switch.mjs'), join(workerd.folder, 'switch.mjs'));
@@ -168,7 +169,7 @@ function objectsOf(built) {
 const SWITCHED = ['ROOM', 'RELAY', 'CONTROL'];
 
 /** A Worker with its objects. `elsewhere` names the Worker whose classes the bindings lead to. */
-function worker(name, objects, { vars, copies }, elsewhere) {
+function worker(name, objects, { vars, copies, tiers }, elsewhere) {
   const texts = Object.entries(vars)
     .filter(([, value]) => value !== null)
     .map(([key, value]) => `(name = "${key}", text = ${JSON.stringify(value)}),`);
@@ -180,6 +181,7 @@ function worker(name, objects, { vars, copies }, elsewhere) {
     const leads = away ? `(className = "${object.class_name}", serviceName = "${away}")` : `"${object.class_name}"`;
     return `(name = "${object.name}", durableObjectNamespace = ${leads}),`;
   });
+  bindings.push(...Object.keys(tiers).map((tier) => `(name = "${tier}", service = "${tier}"),`));
   if (copies) bindings.push('(name = "CONFIG", kvNamespace = "copies"),');
   const namespaces = (own ? objects : []).map(
     ({ class_name }) => `(className = "${class_name}", uniqueKey = "${class_name.toLowerCase()}", enableSql = true),`,
@@ -206,7 +208,7 @@ const CRON =
   'export default { async fetch(request, env) { return Response.json(await env.MAIN.scheduled({ cron: request.url })); } };';
 
 function configuration(origin, workers, options) {
-  const { switchable, copies, cron, isolates } = options;
+  const { switchable, copies, tiers, cron, isolates } = options;
   const elsewhere = switchable ? 'switch' : workers.rooms ? 'rooms' : undefined;
   const names = Object.keys(workers);
   // Rooms are kept in one place, whichever Worker's they are.
@@ -218,6 +220,10 @@ function configuration(origin, workers, options) {
   );
   // An isolate beside the first has the objects of the first.
   const leads = (name) => (own(name) ? name === 'main' && elsewhere : (elsewhere ?? 'main'));
+  const external = Object.entries(tiers).map(
+    ([name, { port }]) =>
+      `(name = "${name}", external = (address = "127.0.0.1:${port}", http = (forwardedProtoHeader = "X-Forwarded-Proto"))),`,
+  );
   const sockets = Array.from({ length: isolates }, (_, i) => {
     const number = i === 0 ? '' : i + 1;
     return `(name = "http${number}", address = "127.0.0.1:0", service = "main${number}",
@@ -226,7 +232,7 @@ function configuration(origin, workers, options) {
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
-    ${services.join('\n    ')}
+    ${[...services, ...external].join('\n    ')}
     ${copies ? `(name = "copies", external = (address = "127.0.0.1:${copies.port}", http = ())),` : ''}
     ${switchable ? '(name = "switch", worker = .switch),' : ''}
     ${cron ? '(name = "cron", worker = .cron),' : ''}

@@ -1,6 +1,8 @@
 //! What each action does.
 
 use anteroom::gate::intent::Intent;
+use anteroom::gate::memory::Memory;
+use anteroom::room::number::TicketId;
 
 use super::{Action, PAUSE, STEP_BACK, World};
 use crate::network::{Bundle, Call, Caller, Stage};
@@ -30,6 +32,23 @@ impl World {
                 self.left.looks -= 1;
                 let asked = self.edge(scenario, edge).look()?;
                 self.send(scenario, None, edge, asked);
+                Some(())
+            }
+            Action::Keep(edge) => {
+                self.left.keeps -= 1;
+                let id = TicketId::new(1_000 + u64::from(self.left.keeps));
+                let asked = self.edge(scenario, edge).keep(id)?;
+                self.send(scenario, None, edge, asked);
+                self.calls.last_mut()?.keeps = true;
+                Some(())
+            }
+            Action::Forget(edge) => {
+                self.left.forgets -= 1;
+                self.memories[edge] = Printed::new(Memory::default());
+                for call in self.calls.iter_mut().filter(|call| call.edge == edge) {
+                    call.waits = None;
+                    call.keeps = false;
+                }
                 Some(())
             }
             Action::Deliver(index) => {
@@ -98,12 +117,14 @@ impl World {
                 let call = self.calls[index].clone();
                 self.fail(scenario, &call);
                 self.calls[index].waits = None;
+                self.calls[index].keeps = false;
                 Some(())
             }
             Action::Repeat(index) => {
                 self.left.faults -= 1;
                 let again = Call {
                     waits: None,
+                    keeps: false,
                     ..self.calls[index].clone()
                 };
                 self.calls.push(again);

@@ -43,6 +43,9 @@ impl World {
         let met = self
             .edge(scenario, edge)
             .meet(cookie.as_deref(), intent, ticket);
+        if let (None, Cookie::Set(Standing::Admitted { number, .. })) = (&cookie, met.cookie) {
+            self.witness.made(number, self.room_latest);
+        }
         self.give(scenario, visitor, met.cookie);
         let asks = met.ask.is_some();
         if let Some(asked) = met.ask {
@@ -67,6 +70,7 @@ impl World {
         let mut call = Call {
             id: 0,
             waits,
+            keeps: false,
             edge,
             relay: None,
             asked: Printed::new(asked),
@@ -91,10 +95,11 @@ impl World {
 
     /// The room hears these calls in one batch.
     pub(super) fn decide(&mut self, scenario: &Scenario, callers: Vec<Caller>) {
-        let policy = Policy {
-            total_active_users: self.limits.0,
-            new_users_per_minute: self.limits.1,
-            ..scenario.policy
+        let limits = self.limits;
+        let policy = |now| Policy {
+            total_active_users: limits.0,
+            new_users_per_minute: limits.1,
+            ..Policy::at(&scenario.timeline, now)
         };
         let sent: Vec<Request> = callers
             .iter()
@@ -171,6 +176,13 @@ impl World {
         {
             *expires = *expires + EXPIRY_GRACE;
         }
+        if let Some(snapshot) = &response.snapshot {
+            self.witness.published(snapshot);
+        }
+        if call.keeps {
+            let mut edge = self.edge(scenario, call.edge);
+            return edge.keeper_hears(&call.asked, &response);
+        }
         let waits = call.waits.is_some();
         let cookie = self
             .edge(scenario, call.edge)
@@ -211,6 +223,9 @@ impl World {
 
     /// The edge will not hear the answer to this call.
     pub(super) fn fail(&mut self, scenario: &Scenario, call: &Call) {
+        if call.keeps {
+            self.edge(scenario, call.edge).keeper_unheard(&call.asked);
+        }
         if let Some(visitor) = call.waits {
             let cookie = self.edge(scenario, call.edge).unheard(&call.asked);
             self.give(scenario, visitor, cookie);

@@ -61,6 +61,15 @@ impl Model for Scenario {
         if left.looks > 0 {
             actions.extend((0..self.edges.len()).map(Action::Look));
         }
+        for edge in 0..self.edges.len() {
+            let has_keeper = |call: &Call| call.keeps && call.edge == edge;
+            if left.keeps > 0 && !world.calls.iter().any(has_keeper) {
+                actions.push(Action::Keep(edge));
+            }
+            if left.forgets > 0 {
+                actions.push(Action::Forget(edge));
+            }
+        }
         let is_free = world.room.pending.is_none();
         let mut to_room = world.bundles.len();
         if is_free {
@@ -78,7 +87,7 @@ impl Model for Scenario {
                 Stage::Answered(_) => actions.push(Action::Answer(index)),
             }
             if left.faults > 0 {
-                if call.waits.is_some() {
+                if call.waits.is_some() || call.keeps {
                     actions.push(Action::GiveUp(index));
                 }
                 // Elsewhere a call that was given up and never arrives is as good as lost.
@@ -152,6 +161,11 @@ impl Model for Scenario {
             Property::always(witness::TWICE, |_, world| keeps(world, witness::TWICE)),
             Property::always(witness::REVIVED, |_, world| keeps(world, witness::REVIVED)),
             Property::always(witness::PLACE, |_, world| keeps(world, witness::PLACE)),
+            Property::always(witness::DRAWN, |_, world| keeps(world, witness::DRAWN)),
+            Property::always(witness::LOTS, |_, world| keeps(world, witness::LOTS)),
+            Property::always(witness::KEY, |_, world| keeps(world, witness::KEY)),
+            Property::always(witness::EARLY, |_, world| keeps(world, witness::EARLY)),
+            Property::always(witness::MADE, |_, world| keeps(world, witness::MADE)),
             Property::always(witness::COUNT, |_, world| keeps(world, witness::COUNT)),
             Property::always(PATIENCE, |scenario: &Self, world: &World| {
                 scenario.patient.is_none_or(|patient| {

@@ -1,9 +1,11 @@
 use super::*;
+use crate::atlas::hints::MOST;
 use crate::atlas::region_places::RegionPlaces;
 
 /// Hints, and a clock that goes on by a second with each call.
 struct Api {
     knowledge: Knowledge,
+    trail: Trail,
     now: u64,
 }
 
@@ -15,16 +17,23 @@ impl Api {
                 places,
                 ..Knowledge::default()
             },
+            trail: Trail::default(),
             now: 1_800_000_000,
         }
     }
 
     fn call(&mut self, version: Version, action: Action) -> (u16, Value) {
         self.now += 1;
-        let call = Call { version, action };
+        let by = "ops".to_owned();
+        let call = Call {
+            version,
+            action,
+            by,
+        };
         // As it travels to the object.
         let call = serde_json::from_str(&serde_json::to_string(&call).unwrap()).unwrap();
-        let answer = answer(&mut self.knowledge, call, Instant::from_secs(self.now));
+        let now = Instant::from_secs(self.now);
+        let answer = answer(&mut self.knowledge, &mut self.trail, call, now);
         let body = serde_json::from_str(&answer.body).unwrap_or(Value::Null);
         (answer.status, body)
     }
@@ -96,7 +105,8 @@ fn what_is_not_known_is_refused_with_a_suggestion() {
         message(api.put("192.0.2.1", "aws", "us-east1")).contains("did you mean aws:us-east-1")
     );
     assert!(
-        message(api.put("192.0.2.1", "ibm", "us-east")).contains("there are aws, azure, gcp, oci")
+        message(api.put("192.0.2.1", "ibm", "us-east"))
+            .contains("there are aws, azure, gcp, oci, r2")
     );
     assert!(message(api.put("a b", "aws", "us-east-1")).contains("origin_ip must be"));
     let odd = json!({ "origin_ip": "192.0.2.1", "vendor": "aws" });
@@ -193,7 +203,9 @@ fn supported_regions_have_their_tiers() {
     };
     assert_eq!(of("aws", "us-east-1"), json!(["IAD", "EWR"]));
     assert_eq!(of("oci", "sa-saopaulo-1")[0], "GRU");
-    assert_eq!(vendors.as_object().unwrap().len(), 4);
+    // Beyond Cloudflare's list: where buckets are.
+    assert_eq!(of("r2", "weur")[0], "LHR");
+    assert_eq!(vendors.as_object().unwrap().len(), 5);
 }
 
 #[test]
@@ -254,4 +266,47 @@ fn what_cloudflare_takes_is_exported() {
     let mut other = Api::new();
     let (_, done) = other.v2(Action::SetMany(batches[1].clone()));
     assert_eq!(done["result"]["failed"], json!([]));
+}
+
+#[test]
+fn who_has_changed_what_is_noted() {
+    let mut api = Api::new();
+    api.put("192.0.2.1", "aws", "us-east-1");
+    // Neither a fault nor what says the same is a change.
+    api.put("192.0.2.1", "aws", "us-east-1");
+    api.put("192.0.2.1", "aws", "nowhere");
+    api.put("192.0.2.1", "gcp", "us-east1");
+    api.v2(Action::Delete("192.0.2.1".into()));
+    let lines: Vec<String> = (0..150)
+        .map(|n| format!("192.0.2.{n},aws,us-east-1\n"))
+        .collect();
+    api.v2(Action::AddTable(lines.concat()));
+    let noted: Vec<String> = api
+        .trail
+        .newest_first()
+        .map(|change| {
+            let field = &change.fields[0];
+            format!(
+                "{} {} {}, {}: {:?} to {:?}",
+                change.version, change.by, change.action, change.to, field.from, field.to
+            )
+        })
+        .collect();
+    let one = "cloud_regions/192.0.2.1";
+    assert_eq!(
+        noted,
+        [
+            r#"4 ops update, cloud_regions: None to Some("\"aws:us-east-1\"")"#.to_owned(),
+            format!(r#"3 ops delete, {one}: Some("\"gcp:us-east1\"") to None"#),
+            format!(
+                r#"2 ops update, {one}: Some("\"aws:us-east-1\"") to Some("\"gcp:us-east1\"")"#
+            ),
+            format!(r#"1 ops create, {one}: None to Some("\"aws:us-east-1\"")"#),
+        ]
+    );
+    let newest = api.trail.newest_first().next().unwrap();
+    assert_eq!(
+        (newest.fields.len(), newest.fields[100].field.as_str()),
+        (101, "50 more")
+    );
 }
