@@ -139,7 +139,7 @@ pub(crate) fn an_old_cookie_comes_back(size: Size) -> Scenario {
         reaches: &[COMES_IN],
         budget: Budget {
             requests: size.or(2, 3),
-            pauses: size.or(1, 2),
+            pauses: 1,
             leaves: 1,
             copies: 1,
             crashes: 1,
