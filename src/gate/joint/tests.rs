@@ -162,6 +162,9 @@ fn who_has_left_is_not_spoken_for() {
     assert_eq!(joint.outcomes.len(), MOST_KEPT);
 }
 
+/// A call: who makes it, what it takes along, since when.
+type UnderWay = (Seat, Vec<(Seat, Message)>, u64);
+
 /// What may happen to a crowd of requests.
 #[derive(Clone, Copy, Debug)]
 enum Event {
@@ -193,8 +196,8 @@ proptest! {
     fn everybody_hears_of_their_own(events in events()) {
         let (mut joint, mut now, mut tickets) = (Joint::default(), 0, 0);
         let mut waiting: Vec<(Seat, u64)> = Vec::new();
-        let mut calls: Vec<(Seat, Vec<(Seat, Message)>, u64)> = Vec::new();
-        let look = |joint: &mut Joint, calls: &mut Vec<(Seat, Vec<_>, u64)>, (seat, ticket), now: u64| {
+        let mut calls: Vec<UnderWay> = Vec::new();
+        let look = |joint: &mut Joint, calls: &mut Vec<UnderWay>, (seat, ticket), now: u64| {
             match joint.look(seat, arrives(ticket), at(now)) {
                 Turn::Told(Some((told, _))) => {
                     assert_eq!(told, reply(ticket));
