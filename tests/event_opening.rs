@@ -268,8 +268,9 @@ fn an_opening_with_a_hundred_thousand_in_the_pre_queue_is_no_burst() {
     assert!(*most <= 3 * second, "{most} admissions a second");
     let steady = opening.admissions.range(START + 10..START + 30);
     let admitted: u32 = steady.map(|(_, admitted)| admitted).sum();
+    // A little less than the pace: those who are called first hear of it with their next poll.
     assert!(
-        admitted.abs_diff(20 * second) < second,
+        (18 * second..=21 * second).contains(&admitted),
         "{admitted} in twenty seconds"
     );
 

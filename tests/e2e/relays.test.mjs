@@ -45,7 +45,8 @@ test('a busy room is called through a relay, which gathers', async () => {
   const { rooms, relays } = origin.calls;
   await queue(url, 40);
   const calls = { rooms: origin.calls.rooms - rooms, relays: origin.calls.relays - relays };
-  assert.ok(calls.relays >= 40, `${calls.relays} calls of relays for 40 newcomers`);
+  // The edge makes one call after the other for all who come at once.
+  assert.ok(calls.relays >= 1 && calls.relays < 40, `${calls.relays} calls of relays for 40 newcomers`);
   assert.ok(calls.rooms <= 20, `${calls.rooms} calls of the room for 40 newcomers`);
 });
 
