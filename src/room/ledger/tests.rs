@@ -291,3 +291,48 @@ proptest! {
         }
     }
 }
+
+/// A drawn visitor comes before others who wait: nobody before them was called by that, and one of those who
+/// then leaves is passed over at the end of the same batch.
+#[test]
+fn who_is_drawn_calls_nobody_before_them() {
+    let claim = |value| Message::Claim {
+        number: number(value),
+        incarnation: Incarnation::new(START.as_millis()),
+        last_poll: START,
+        joined: None,
+    };
+    let arrive = |ticket| Message::Arrive {
+        ticket: TicketId::new(ticket),
+        returning: true,
+    };
+    let leave = Message::Leave {
+        number: number(6),
+        incarnation: Incarnation::new(START.as_millis()),
+        revoked: false,
+    };
+    let end = Message::End { number: number(3) };
+    let mut room = Watched::new(policy(1, 1));
+    let twice = |room: &mut Watched, messages: &[Message]| {
+        room.send(messages);
+        room.send(messages);
+    };
+    twice(&mut room, &[arrive(0), claim(12), claim(3)]);
+    twice(&mut room, &[claim(4), claim(5), claim(6)]);
+    (
+        room.policy.total_active_users,
+        room.policy.new_users_per_minute,
+    ) = (4, 4);
+    twice(&mut room, &[arrive(1)]);
+    twice(&mut room, &[arrive(2), arrive(3)]);
+    twice(&mut room, &[claim(12)]);
+    twice(&mut room, &[arrive(4)]);
+    room.policy.admits = Admits::AtRandom;
+    twice(&mut room, &[arrive(5)]);
+    twice(&mut room, &[claim(4)]);
+    room.clock = room.clock + Span::from_secs(50);
+    room.crash();
+    twice(&mut room, &[arrive(6), claim(13)]);
+    twice(&mut room, &[end]);
+    twice(&mut room, &[claim(12), claim(6), leave]);
+}

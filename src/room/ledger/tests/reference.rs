@@ -281,7 +281,8 @@ impl Reference {
             }
             (stands, _) => panic!("{reply:?} to {number}, which is {stands:?}"),
         }
-        if !matches!(reply, Reply::Waiting { .. }) {
+        // In random order whoever comes was drawn, which says nothing of those before.
+        if policy.admits != Admits::AtRandom && !matches!(reply, Reply::Waiting { .. }) {
             self.called_up_to(number.get().min(after.serving));
         }
     }
