@@ -205,7 +205,7 @@ export async function prepare(row, server, known, count) {
   const cookies = row.cookies?.(known, count);
   if (row.cookie) headers.push(["Cookie", await row.cookie(server, row.host)]);
   const attempt = async () => {
-    const one = cookies ? [...headers, ["Cookie", cookies.pop()]] : headers;
+    const one = cookies ? [...headers, ["Cookie", cookies.shift()]] : headers;
     row.check(await request({ port: server.port, host: row.host, headers: one }));
     if (row.forwarded) row.forwarded(await seenByOrigin(row, server, one));
   };
