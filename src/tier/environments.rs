@@ -18,7 +18,7 @@ const fn objects(tier: &Tier) -> &'static [(&'static str, &'static str)] {
 }
 
 /// The placed tiers: each with its region and the service binding that leads to it.
-fn placed(tiers: &[Tier]) -> impl Iterator<Item = (&Tier, &str, &str)> {
+pub fn placed(tiers: &[Tier]) -> impl Iterator<Item = (&Tier, &str, &str)> {
     tiers.iter().filter_map(|tier| match &tier.transport {
         Transport::Placed { region, binding } => Some((tier, region.as_str(), binding.as_str())),
         Transport::Object { .. } => None,

@@ -53,6 +53,17 @@ pub struct Marker {
     pub before: Option<String>,
 }
 
+impl Marker {
+    /// The marker to or from a tier that says nothing more.
+    pub fn of(hop: Hop, tier: impl Into<String>) -> Self {
+        Self {
+            hop,
+            tier: tier.into(),
+            before: None,
+        }
+    }
+}
+
 /// Why a marker is not taken.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Refused {

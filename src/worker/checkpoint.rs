@@ -14,11 +14,12 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Request, Response};
 use worker::{Delay, Env};
 
-use super::binding::{self, TierCall};
+use super::binding;
 use super::call::ATLAS;
 use super::clock;
 use super::configuration::named;
 use super::tiers::keys;
+use super::upstream::marked;
 use crate::atlas::checkpoint::{Errand, turn};
 use crate::atlas::origin_name::OriginName;
 use crate::atlas::probe::{self, HANDSHAKES, MOST_ORIGINS, Report, Timed};
@@ -26,7 +27,8 @@ use crate::atlas::region_places::RegionPlaces;
 use crate::control::atlas::{Ask, CHECKPOINT};
 use crate::gate::keys::Keys;
 use crate::packed;
-use crate::site::tier::{LocationHint, Tier, Transport};
+use crate::site::tier::LocationHint;
+use crate::tier::environments::placed;
 use crate::tier::marker::{self, Hop, Marker};
 use crate::time::{Instant, Span};
 
@@ -83,32 +85,19 @@ async fn ask_placed(env: &Env, errand: &Errand) -> Vec<(String, Option<Report>)>
         return Vec::new();
     };
     let tiers = packed::tiers().unwrap_or_default();
-    let placed = tiers.into_iter().filter_map(|tier| {
-        let Tier { transport, .. } = &tier;
-        match transport {
-            Transport::Placed { binding, .. } => Some((binding.clone(), tier.name)),
-            Transport::Object { .. } => None,
-        }
-    });
-    let placed: Vec<(String, String)> = placed.collect();
+    let placed = placed(&tiers).map(|(tier, _, binding)| (binding, tier.name.as_str()));
+    let placed: Vec<(&str, &str)> = placed.collect();
     let keys = &keys;
-    let asked = turn(&placed, clock::now()).map(|(binding, name)| async move {
+    let asked = turn(&placed, clock::now()).map(|&(binding, name)| async move {
         let target = Reflect::get(env, &JsValue::from_str(binding)).unwrap_or_default();
-        (name.clone(), ask_one(keys, &target, name, errand).await)
+        (name.to_owned(), ask_one(keys, &target, name, errand).await)
     });
     join_all(asked).await
 }
 
 async fn ask_one(keys: &Keys, target: &JsValue, name: &str, errand: &Errand) -> Option<Report> {
     let request = Request::new_with_str(&errand.url()).ok()?;
-    let marker = Marker {
-        hop: Hop::Probe,
-        tier: name.to_owned(),
-        before: None,
-    };
-    let (method, url) = (request.method(), request.url());
-    let marker = marker::sign(keys, &marker, &method, &url, clock::now());
-    let call = TierCall::new(target, &request, &marker);
+    let call = marked(keys, target, &request, &Marker::of(Hop::Probe, name));
     let report = std::pin::pin!(async {
         let answered = JsFuture::from(call.response()).await.ok()?;
         let response: Response = answered.dyn_into().ok()?;

@@ -8,16 +8,15 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use web_sys::{Request, Response};
 
-use super::binding::TierCall;
 use super::cache_store;
 use super::tiers::{Tiers, said};
-use super::upstream::within;
+use super::upstream::{marked, within};
 use super::{clock, isolate::Lasting};
 use crate::cache::key::place_of;
 use crate::site::cached_host::CachedHost;
 use crate::tier::choice;
 use crate::tier::fleet::Upper;
-use crate::tier::marker::{self, Hop, Marker};
+use crate::tier::marker::{Hop, Marker};
 use crate::tier::rendezvous;
 use crate::tier::said::Said;
 
@@ -46,14 +45,8 @@ impl Tiers {
         let keys = self.keys.as_ref().ok()?;
         let target = self.target(upper, key).ok()?;
         let request = Request::new_with_str(url).ok()?;
-        let marker = Marker {
-            hop: Hop::Forget,
-            tier: upper.name().to_owned(),
-            before: None,
-        };
-        let (method, url) = (request.method(), request.url());
-        let marker = marker::sign(keys, &marker, &method, &url, clock::now());
-        let call = TierCall::new(&target, &request, &marker);
+        let marker = Marker::of(Hop::Forget, upper.name());
+        let call = marked(keys, &target, &request, &marker);
         within(&call, PATIENCE).await.map(drop)
     }
 }

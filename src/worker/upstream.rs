@@ -220,26 +220,17 @@ impl Tiers {
         budget: &Budget,
     ) -> Result<(Response, Said), Failure> {
         let target = self.target(upper, key).map_err(failure)?;
-        let send = |marker: &Marker| {
-            let (method, url) = (request.method(), request.url());
-            let marker = marker::sign(keys, marker, &method, &url, clock::now());
-            TierCall::new(&target, request, &marker)
-        };
-        let call = send(marker);
+        let call = marked(keys, &target, request, marker);
         let answer = JsFuture::from(call.response());
         let quiet = Delay::from(budget.quiet(clock::now()));
         let answer = match select(answer, quiet).await {
             Either::Left((answered, _)) => return judge(answered),
             Either::Right((_, answer)) => answer,
         };
-        let ping = Marker {
-            hop: Hop::Ping,
-            tier: marker.tier.clone(),
-            before: None,
-        };
+        let ping = Marker::of(Hop::Ping, &marker.tier);
         let ping = async {
             let patience = budget.alive(clock::now());
-            let answered = within(&send(&ping), patience).await;
+            let answered = within(&marked(keys, &target, request, &ping), patience).await;
             answered.is_some_and(|answered| said(&answered) == Some(Said::Here))
         };
         let answer = match select(answer, pin!(ping)).await {
@@ -282,16 +273,15 @@ impl Tiers {
 
     /// What a tier has stored; it has a moment for it.
     async fn stored(&self, keys: &Keys, upper: &Upper, request: &Request) -> Option<Response> {
-        let marker = Marker {
-            hop: Hop::Stored,
-            tier: upper.name().to_owned(),
-            before: None,
-        };
-        let url = request.url();
-        let target = self.target(upper, rendezvous::hash_of(&url)).ok()?;
+        let key = rendezvous::hash_of(&request.url());
+        let target = self.target(upper, key).ok()?;
         let now = clock::now();
-        let marker = marker::sign(keys, &marker, &request.method(), &url, now);
-        let call = TierCall::new(&target, request, &marker);
+        let call = marked(
+            keys,
+            &target,
+            request,
+            &Marker::of(Hop::Stored, upper.name()),
+        );
         let answered = within(&call, Budget::begin(now).alive(now)).await?;
         (said(&answered) == Some(Said::Hit)).then(|| answered.unchecked_into())
     }
@@ -306,11 +296,7 @@ impl Tiers {
     ) -> Result<Response, JsValue> {
         self.count(&host.host, |counts| counts.origin += 1);
         let mark = |method: &str, url: &str| {
-            let marker = Marker {
-                hop: Hop::Origin,
-                tier: tier.to_owned(),
-                before: None,
-            };
+            let marker = Marker::of(Hop::Origin, tier);
             let keys = self.keys.as_ref().ok()?;
             Some(marker::sign(keys, &marker, method, url, clock::now()))
         };
@@ -320,6 +306,18 @@ impl Tiers {
             Either::Right(_) => Err("the origin has not answered in time".into()),
         }
     }
+}
+
+/// A call to a tier, with the marker by which that knows whose it is.
+pub(super) fn marked(
+    keys: &Keys,
+    target: &JsValue,
+    request: &Request,
+    marker: &Marker,
+) -> TierCall {
+    let (method, url) = (request.method(), request.url());
+    let marker = marker::sign(keys, marker, &method, &url, clock::now());
+    TierCall::new(target, request, &marker)
 }
 
 /// What a call is answered in time; none if it fails. One that is late is given up.
