@@ -7,7 +7,7 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 use web_sys::Request;
 
-use super::headers::{FIRST, Fields};
+use super::headers::{FIRST, Fields, names};
 use super::url::{authority, host_of};
 use super::{binding, clock, log};
 use crate::gate::route::Match;
@@ -44,7 +44,7 @@ impl Rules {
     }
 
     fn new(set: Ruleset) -> Self {
-        let first: Array = FIRST.iter().map(|name| JsValue::from_str(name)).collect();
+        let first = names(&FIRST);
         set.needs().iter().filter_map(of_request).for_each(|name| {
             first.push(&name);
         });
