@@ -96,25 +96,24 @@ impl Start<'_> {
         let mut admissions: Vec<f64> = Vec::with_capacity(steps);
         for index in 0..steps {
             let mut renewed = 0.0;
-            let mut later = vec![0.0; taken.len()];
-            for (class, (count, (renews, ends))) in taken.iter().zip(&shares).enumerate() {
-                renewed += count * renews;
-                let stays = count * (1.0 - renews - ends);
-                // What is in the first class runs out in this step.
-                if let Some(below) = class.checked_sub(1).and_then(|below| later.get_mut(below)) {
-                    *below += stays;
+            // Each class moves into the one below; what is in the first runs out in this step.
+            let mut below: Option<&mut f64> = None;
+            for (count, (renews, ends)) in taken.iter_mut().zip(&shares) {
+                renewed += *count * renews;
+                let stays = std::mem::take(count) * (1.0 - renews - ends);
+                if let Some(below) = below.replace(count) {
+                    *below = stays;
                 }
             }
-            let active: f64 = later.iter().sum::<f64>() + renewed;
+            let active: f64 = taken.iter().sum::<f64>() + renewed;
             let recent: f64 = admissions.iter().rev().take(window - 1).sum();
             let counted = self.counted.get(index).copied().unwrap_or(0);
             let rate = (most_in_window - recent - f64::from(counted)).min(most);
             let admitted = (self.slots - active).min(rate).max(0.0);
-            if let Some(class) = later.get_mut(newest) {
+            if let Some(class) = taken.get_mut(newest) {
                 *class += renewed + admitted;
             }
             admissions.push(admitted);
-            taken = later;
         }
         admissions
     }

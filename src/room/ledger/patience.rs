@@ -123,7 +123,7 @@ impl Patience {
         let rates = self.rates();
         let expected: f64 = whole
             .iter()
-            .map(|(age, before, _)| *before as f64 * rate(&rates, *age))
+            .map(|(age, before, _)| *before as f64 * rates.at(*age))
             .sum();
         if lost > (live * LOST_PER_MILLE / 1_000).max(LOST_LEAST)
             && lost as f64 > LOST_TIMES * expected
@@ -183,7 +183,7 @@ impl Patience {
         let rates = self.rates();
         let hazards = (0..AGES).map(|age| {
             let before = gone;
-            gone += rate(&rates, age) * AGE.as_secs() as f64 / EVERY.as_secs() as f64;
+            gone += rates.at(age) * AGE.as_secs() as f64 / EVERY.as_secs() as f64;
             before
         });
         Staying {
@@ -219,14 +219,17 @@ impl Patience {
     }
 }
 
+/// The shares that leave between two looks.
 struct Rates {
     of: Vec<Option<f64>>,
     later: f64,
 }
 
-fn rate(rates: &Rates, age: usize) -> f64 {
-    let known = rates.of.get(age).copied().flatten();
-    known.unwrap_or(rates.later)
+impl Rates {
+    fn at(&self, age: usize) -> f64 {
+        let known = self.of.get(age).copied().flatten();
+        known.unwrap_or(self.later)
+    }
 }
 
 fn age(joined: Instant, now: Instant) -> usize {
