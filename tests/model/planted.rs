@@ -4,10 +4,9 @@ use serde_json::json;
 
 use super::report::explore;
 use super::scenario::{
-    Budget, Plant, Scenario, an_epoch_is_drawn, comes_in, joins, joins_first, keeps, leaves, looks,
-    walks_in,
+    Budget, Plant, Scenario, comes_in, joins, joins_first, keeps, leaves, looks, walks_in,
 };
-use super::scenarios::opening;
+use super::scenarios::{opening, three_wait_and_an_epoch_draws};
 use super::witness;
 use super::world::Action;
 
@@ -200,14 +199,7 @@ fn an_epoch_that_is_forgotten_sends_the_drawn_back_in_line() {
     breaks("forget epochs", Plant::ForgetEpochs, witness::DRAWN, || {
         Scenario {
             visitors: 4,
-            before: [
-                walks_in(0, 0),
-                joins(1, 0),
-                joins(2, 0),
-                joins(3, 0),
-                an_epoch_is_drawn(0),
-            ]
-            .concat(),
+            before: three_wait_and_an_epoch_draws(),
             checkpoint_after: 1,
             budget: Budget {
                 requests: 1,

@@ -229,18 +229,23 @@ pub(crate) fn slots_are_reserved(size: Size) -> Scenario {
     }
 }
 
+/// One is in, three are in line, and an epoch has drawn.
+pub(crate) fn three_wait_and_an_epoch_draws() -> Vec<Action> {
+    [
+        walks_in(0, 0),
+        joins(1, 0),
+        joins(2, 0),
+        joins(3, 0),
+        an_epoch_is_drawn(0),
+    ]
+    .concat()
+}
+
 /// One is in, and of those who wait each epoch draws some; the object dies.
 pub(crate) fn whoever_is_drawn(size: Size) -> Scenario {
     Scenario {
         visitors: 4,
-        before: [
-            walks_in(0, 0),
-            joins(1, 0),
-            joins(2, 0),
-            joins(3, 0),
-            an_epoch_is_drawn(0),
-        ]
-        .concat(),
+        before: three_wait_and_an_epoch_draws(),
         reaches: &[
             ("somebody is drawn", |_, world| world.knows_a_draw()),
             ("somebody who waited comes in", |_, world| {
