@@ -5,7 +5,7 @@
 //
 // --rust leaves out those that need the Worker, whose build takes minutes each.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { defences } from "./defences.list.mjs";
@@ -26,8 +26,8 @@ function copyProject() {
     mkdirSync(dirname(to), { recursive: true });
     cpSync(from, to);
   }
-  rmSync(join(COPY, "node_modules"), { force: true });
-  symlinkSync(join(ROOT, "node_modules"), join(COPY, "node_modules"));
+  const packages = join(COPY, "node_modules");
+  if (!existsSync(packages)) symlinkSync(join(ROOT, "node_modules"), packages);
 }
 
 const run = (program, args, env) =>
